@@ -65,7 +65,8 @@ type PromoteResult struct {
 	Commits []Commit `json:"commits,omitempty"`
 	// MovedBranch is the parent's branch, if it was moved to these commits.
 	MovedBranch string `json:"moved_branch,omitempty"`
-	// Forks are the forks of the parent, the promoted one first.
+	// Forks are the forks of the parent whose agents have ended, the promoted one first.
+	// There are none unless all that the promoted one did came home.
 	Forks []ForkRoom `json:"forks,omitempty"`
 }
 
@@ -81,5 +82,4 @@ type ForkRoom struct {
 	Name      string `json:"name"`
 	Workspace string `json:"workspace,omitempty"`
 	Bytes     int64  `json:"bytes"`
-	Live      bool   `json:"live,omitempty"` // its agent is there, and waits
 }

@@ -137,21 +137,17 @@ func describeRemoval(p *print.Printer, r missions.RemoveResult, what string) {
 	listed("stays", r.Kept)
 }
 
-// OfferRemoval offers to remove forks that are no longer needed. Where nobody can be
+// OfferRemoval offers to remove the forks that are left after a promotion. Where nobody can be
 // asked it says what to type; --yes does not answer that.
 func OfferRemoval(ctx context.Context, c *call.Call, svc missions.Service, caller missions.Caller, forks []missions.ForkRoom) error {
 	request := missions.RemoveRequest{Caller: caller, Workspace: true, Preview: true}
 	var names []string
 	var room int64
 	for _, f := range forks {
-		names, room, request.Force = append(names, f.Name), room+f.Bytes, request.Force || f.Live
+		names, room = append(names, f.Name), room+f.Bytes
 	}
 	if !c.CanAsk() || c.Yes {
-		command := "umbra mission rm --workspace "
-		if request.Force {
-			command += "--force " // the agents of some of them wait
-		}
-		c.Notice("forks that are no longer needed take %s: %s", print.Size(room), command+strings.Join(names, " "))
+		c.Notice("the forks that are left take %s; to remove them: umbra mission rm --workspace %s", print.Size(room), strings.Join(names, " "))
 		return nil
 	}
 	listed, busy, err := listRemoval(ctx, svc, request, names)
@@ -159,13 +155,10 @@ func OfferRemoval(ctx context.Context, c *call.Call, svc missions.Service, calle
 		return errors.Join(err, busy)
 	}
 	c.EndProgress()
-	c.Err.Line("\nno longer needed:")
+	c.Err.Line("\nthe forks that are left:")
 	describeRemoval(c.Err, listed, "can be removed")
 	_ = c.Err.Flush()
 	question := fmt.Sprintf("Remove %s, into the trash? umbra trash empty gives back %s then.", strings.Join(names, ", "), print.Size(room))
-	if request.Force {
-		question += " Agents that wait in them are ended."
-	}
 	if yes, err := c.Confirm(question); !yes || err != nil {
 		return errors.Join(err, busy)
 	}

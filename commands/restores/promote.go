@@ -9,7 +9,7 @@ import (
 	"github.com/umbra-vcs/umbra/missions"
 )
 
-// RemoveForks offers to remove forks that are no longer needed.
+// RemoveForks offers to remove the forks that are left after a promotion.
 type RemoveForks func(ctx context.Context, c *call.Call, svc missions.Service, caller missions.Caller, forks []missions.ForkRoom) error
 
 // Promote is the verb promote.

@@ -111,3 +111,28 @@ func TestPromotePartsAgain(t *testing.T) {
 	}
 	c.healthy()
 }
+
+// TestPromoteOffersForks: forks are offered for removal once all that the promoted one did
+// is the parent's, and never those whose agent is there.
+func TestPromoteOffersForks(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.write("a.txt", "one\n")
+	b.mission("work")
+	fork := b.forkBench("child")
+	fork.write("a.txt", "the fork's\n")
+	b.write("a.txt", "the parent's\n")
+	if r := b.promoted("child", func(r *missions.PromoteRequest) { r.KeepOthers = true }); len(r.Kept) != 1 || len(r.Forks) > 0 {
+		t.Errorf("where the parent's file was kept: %+v", r.Forks)
+	}
+	if r := b.promoted("child", func(r *missions.PromoteRequest) { r.FilesOnly, r.All = true, true }); len(r.Forks) > 0 {
+		t.Errorf("--files-only: %+v", r.Forks)
+	}
+	if r := b.promoted("child", func(r *missions.PromoteRequest) { r.All = true }); len(r.Forks) != 1 || r.Forks[0].Name != "child" {
+		t.Errorf("--all: %+v", r.Forks)
+	}
+	c, _ := newForkedTalk(t)
+	if r := c.promoted("other"); !r.Done || len(r.Forks) > 0 {
+		t.Errorf("where the fork's agent is there: %+v", r.Forks)
+	}
+}

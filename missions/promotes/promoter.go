@@ -79,7 +79,7 @@ func (p *Promoter) Promote(ctx context.Context, r missions.PromoteRequest) (miss
 		result.Merged = []string{}
 	}
 	c.addNotes(ctx, &result, r.Commits, move)
-	if result.Done && !r.Keep {
+	if whole := !r.FilesOnly && !r.ConversationOnly && len(result.Kept)+len(result.Displaced) == 0; result.Done && whole && !r.Keep {
 		result.Forks = p.forksOf(parent, fork)
 	}
 	return result, nil
