@@ -24,6 +24,9 @@ type Update struct {
 	// Peeked says that it waits for the mission that this one was forked from: this one
 	// is told too, and leaves it there.
 	Peeked bool `json:"peeked,omitempty"`
+	// Own says why it is delivered though no prompt carried it: the agent has said it
+	// itself, as that of From, before From was promoted.
+	Own bool `json:"own,omitempty"`
 }
 
 // Waits reports whether the agent is still to be told.

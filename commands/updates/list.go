@@ -62,6 +62,8 @@ func writeUpdate(p *print.Printer, u missions.Update) {
 	switch {
 	case !u.ClearedAt.IsZero():
 		state, how = print.Dim, "cleared "+p.When(u.ClearedAt)
+	case u.Own:
+		state, how = print.Green, "promoted "+p.When(u.DeliveredAt)
 	case !u.DeliveredAt.IsZero():
 		state, how = print.Green, "delivered "+p.When(u.DeliveredAt)
 	}
@@ -71,6 +73,9 @@ func writeUpdate(p *print.Printer, u missions.Update) {
 	}
 	if u.Peeked {
 		p.Folded("  for the mission that " + print.Clean(u.Mission) + " was forked from, which is told it too")
+	}
+	if u.Own {
+		p.Folded("  the agent of " + print.Clean(u.Mission) + " has said this itself: " + print.Clean(u.From) + " was promoted")
 	}
 	writeText(p, u.Text, 0)
 }

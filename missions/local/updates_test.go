@@ -313,6 +313,11 @@ func TestUpdateAndPromotion(t *testing.T) {
 	if list := f.updates(false); len(list) != 1 || list[0].From != "try" {
 		t.Errorf("after a promotion there waits %+v", list)
 	}
+	for _, u := range f.updates(true) {
+		if u.Own != (u.Text == "found it") {
+			t.Errorf("its agent has said this itself: %v, of %q", u.Own, u.Text)
+		}
+	}
 	if _, err := f.local.Undo(t.Context(), missions.UndoRequest{Caller: f.caller(), Mission: f.name, Force: true}); err != nil {
 		t.Fatal(err)
 	}
