@@ -220,3 +220,53 @@ func TestLinksComeTogether(t *testing.T) {
 		t.Errorf("a is %d, b is %d of %d names", a.Ino, b.Ino, a.Nlink)
 	}
 }
+
+// TestLinkOnlyToTheSameFile: a name is given back only to the file that was compared, and
+// not to one that somebody saved under the name that stayed, or wrote to.
+func TestLinkOnlyToTheSameFile(t *testing.T) {
+	for how, save := range map[string]func(l *lab){
+		"by rename": func(l *lab) {
+			l.write("new", "saved")
+			l.must(os.Rename(l.path("new"), l.path("b")))
+		},
+		"in place": func(l *lab) { l.write("b", "saved") },
+	} {
+		t.Run(how, func(t *testing.T) {
+			l := newLab(t)
+			l.write("b", "old")
+			before := l.capture()
+			l.must(os.Link(l.path("b"), l.path("a")))
+			forward := l.plan(l.capture(), before)
+			l.carryOut(forward)
+			o := l.begin(l.inverse(forward), PrepareOptions{})
+			o.at("stage a", func() { save(l) })
+			outcome := o.apply()
+			l.want(map[string]string{"a": "file old", "b": "file saved"})
+			if len(outcome.Notes) != 1 || outcome.Notes[0].What != "hard links" {
+				t.Errorf("notes are %v", outcome.Notes)
+			}
+			o.end()
+		})
+	}
+}
+
+// TestLinksHoldOneContent: names that are to hold different bytes are different files,
+// whatever they were.
+func TestLinksHoldOneContent(t *testing.T) {
+	l := newLab(t)
+	before := l.capture()
+	l.write("a", "one")
+	l.must(os.Link(l.path("a"), l.path("b")))
+	l.must(os.Link(l.path("a"), l.path("c")))
+	forward := l.plan(l.capture(), before)
+	l.carryOut(forward)
+	back := l.inverse(forward)
+	back.Changes[0].To.Blob = l.blob("other")
+	l.wantNotes(l.carryOut(back), "a: hard links", "b: hard links", "c: hard links")
+	l.want(map[string]string{"a": "file other", "b": "file one", "c": "file one"})
+	var b, c unix.Stat_t
+	l.must(unix.Lstat(l.path("b"), &b))
+	if l.must(unix.Lstat(l.path("c"), &c)); b.Ino != c.Ino {
+		t.Error("b and c hold the same and are two files")
+	}
+}

@@ -66,8 +66,8 @@ func (r *run) stage(ctx context.Context) error {
 		_, beside := r.Document.Beside[i]
 		failpoint.Hit("restore.stage")
 		c := r.change(i)
-		if twins.link(i, r.stagedSpot(i)) {
-			return nil
+		if linked, err := twins.link(i, r.stagedSpot(i)); linked || err != nil {
+			return err
 		}
 		if err := r.make(r.stagedSpot(i), c.Path, c.From, c.To, single || beside); err != nil {
 			return fmt.Errorf("stage %s: %w", c.Path, err)

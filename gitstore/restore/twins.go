@@ -28,11 +28,18 @@ func linksOf(p *Plan, modes *capture.Modes) (out [][]string) {
 	return out
 }
 
-// twins are the changes that are staged as another name of a file, and where that lies: a
-// name that stays in the workspace, or else what is staged for the first of them.
-type twins map[int]spot
+// twins are the changes that are staged as another name of a file.
+type twins map[int]twin
 
-func (t twins) has(i int) bool { return t[i] != spot{} }
+// twin is where that file lies: at a name that stays in the workspace, or else at what is
+// staged for the first of them. It is linked only while it is as it was when its content
+// was compared; is is nil for what is staged, to which nobody else writes.
+type twin struct {
+	spot
+	is *beneath.Stat
+}
+
+func (t twins) has(i int) bool { _, ok := t[i]; return ok }
 
 func twinsOf(r *run) (twins, error) {
 	out := twins{}
@@ -44,49 +51,68 @@ func twinsOf(r *run) (twins, error) {
 				written = append(written, i)
 			}
 		}
-		if len(written) == 0 {
-			continue
-		}
-		there, ok, err := survivor(r, group, r.change(written[0]).To)
-		if err != nil {
-			return nil, err
-		}
-		if !ok {
-			there, written = r.stagedSpot(written[0]), written[1:]
-		}
-		for _, i := range written {
-			out[i] = there
+		for len(written) > 0 {
+			first := written[0]
+			same := func(i int) bool { return r.change(i).To.holds(r.change(first).To) }
+			there, err := survivor(r, group, r.change(first).To)
+			if err != nil {
+				return nil, err
+			}
+			if there.is == nil {
+				there.spot = r.stagedSpot(first)
+			}
+			for _, i := range written {
+				if same(i) && (i != first || there.is != nil) {
+					out[i] = there
+				}
+			}
+			written = slices.DeleteFunc(written, same)
 		}
 	}
 	return out, nil
 }
 
 // survivor is a name of the file that is not changed, and has its content, owner and
-// rights.
-func survivor(r *run, group []string, is *State) (spot, bool, error) {
+// rights; the zero twin if there is none.
+func survivor(r *run, group []string, is *State) (twin, error) {
 	for _, path := range group {
 		if _, planned := r.Document.Plan.change(path); planned {
 			continue
 		}
 		f, err := inspect(r.Root, path)
 		if err != nil {
-			return spot{}, false, err
+			return twin{}, err
 		}
 		if f.kind != content || !f.state.holds(is) || f.stat.Kind() != beneath.File || is.Kept == nil {
 			continue
 		}
 		if now := attributes.OfStat(f.stat); now.SameOwner(is.Kept) && now.Mode == is.Kept.Mode {
-			return spot{r.Root, path}, true, nil
+			return twin{spot{r.Root, path}, &f.stat}, nil
 		}
 	}
-	return spot{}, false, nil
+	return twin{}, nil
 }
 
 // link gives a file its other name, and reports false where the system does not allow
-// that, or there is none to be given.
-func (t twins) link(i int, at spot) bool {
+// that, or there is none to be given. Somebody may have written to the file meanwhile, or
+// put another one in its place: then the new name is taken away again.
+func (t twins) link(i int, at spot) (bool, error) {
 	there, ok := t[i]
-	return ok && beneath.Link(there.root, there.path, at.root, at.path) == nil
+	if !ok || beneath.Link(there.root, there.path, at.root, at.path) != nil {
+		return false, nil
+	}
+	if there.is == nil {
+		return true, nil
+	}
+	now, err := at.root.Lstat(at.path)
+	if err != nil {
+		return false, err
+	}
+	now.Links, now.Ctime = there.is.Links, there.is.Ctime // the new name changes both
+	if now == *there.is {
+		return true, nil
+	}
+	return false, at.root.Unlink(at.path)
 }
 
 // noteApart notes which files have fewer names than they had.
