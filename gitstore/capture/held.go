@@ -45,7 +45,7 @@ func (w *walker) withholds(s *scene, name string, old *entry) bool {
 	if (old == nil || old.skipReason() != ReasonWithheld) && (w.held == nil || !w.held.withheld.has(path)) {
 		return false
 	}
-	captured := old != nil && old.kind != kindSkipped || w.keeps(path) || w.keepsBelow(path)
+	captured := old != nil && old.kind != kindSkipped || w.holds(path) || w.keepsBelow(path)
 	return !captured && !s.repo.has(path) && !s.repo.hasBelow(path)
 }
 
@@ -69,5 +69,6 @@ func (n *node) holdsBelow(dir string) bool {
 	return e != nil && e.kind == kindDirectory && e.dir.sum.files > 0
 }
 
-// holds is keeps for the limits of what is new.
+// holds is keeps for the limits of what is new, and for what is withheld: of a snapshot
+// that could not be read, everything is taken for held.
 func (w *walker) holds(path string) bool { return w.held != nil && w.held.unknown || w.keeps(path) }

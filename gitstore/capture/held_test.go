@@ -98,3 +98,27 @@ func TestHeldByAnotherCapture(t *testing.T) {
 	l.wantFiles(l.capture(Dirty{All: true}, Options{Held: UnknownHeld()}), rules)
 	l.wantFiles(l.capture(Dirty{All: true}, Options{Held: NewHeld([]string{"d/b", "a", "gone"})}), map[string]string{".gitignore": "a\nd/\n", "a": "a", "d/b": "b"})
 }
+
+// TestWithheldUnlessHeld: what is withheld stays out, but not where the snapshot before
+// could not be read: it may hold the file.
+func TestWithheldUnlessHeld(t *testing.T) {
+	t.Parallel()
+	withheld := []string{"a", "d/b"}
+	for name, c := range map[string]struct {
+		held *Held
+		want map[string]string
+	}{
+		"no snapshot":         {NoHeld(), map[string]string{"c": "c"}},
+		"a snapshot of one":   {NewHeld([]string{"d/b"}), map[string]string{"c": "c", "d/b": "b"}},
+		"an unknown snapshot": {UnknownHeld(), map[string]string{"a": "a", "c": "c", "d/b": "b"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := newLab(t, Settings{})
+			l.write("a", "a")
+			l.write("d/b", "b")
+			l.write("c", "c")
+			l.wantFiles(l.capture(Dirty{All: true}, Options{Held: c.held.Withholding(withheld)}), c.want)
+		})
+	}
+}
