@@ -13,10 +13,12 @@ type aclEntry struct {
 
 // The tags (include/uapi/linux/posix_acl.h).
 const (
-	tagOwner = 0x01
-	tagGroup = 0x04
-	tagMask  = 0x10
-	tagOther = 0x20
+	tagOwner      = 0x01
+	tagNamedUser  = 0x02
+	tagGroup      = 0x04
+	tagNamedGroup = 0x08
+	tagMask       = 0x10
+	tagOther      = 0x20
 )
 
 const (
@@ -61,10 +63,25 @@ func (a acl) rights(tag uint16) (rights uint32, ok bool) {
 // groupRights are what the file's group may do.
 func (a acl) groupRights() uint32 {
 	group, _ := a.rights(tagGroup)
-	if mask, ok := a.rights(tagMask); ok {
-		group &= mask
+	return group & a.mask()
+}
+
+// namedRights are what each user and group may do that has an entry of its own.
+func (a acl) namedRights() (list []uint32) {
+	for _, e := range a {
+		if e.tag == tagNamedUser || e.tag == tagNamedGroup {
+			list = append(list, uint32(e.rights)&a.mask())
+		}
 	}
-	return group
+	return list
+}
+
+// mask is the most that the group and the named entries may do.
+func (a acl) mask() uint32 {
+	if mask, ok := a.rights(tagMask); ok {
+		return mask
+	}
+	return 7
 }
 
 // mode is the permission bits that a file with this ACL shows.

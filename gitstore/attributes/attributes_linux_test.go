@@ -91,6 +91,65 @@ func TestOwnerThatMayNotBeGiven(t *testing.T) {
 	}
 }
 
+// TestDenialsStay: where owner, group or ACL can't be given, nobody may do what they were
+// denied, though they are among the others now.
+func TestDenialsStay(t *testing.T) {
+	const nobody, somebody = 65534, 1234
+	refused := func(a acl) map[string][]byte { return map[string][]byte{accessACL: append(a, a[3]).bytes()} }
+	for name, c := range map[string]struct {
+		kept Kept
+		want uint32
+	}{
+		"group denied":                {Kept{UID: nobody, GID: somebody, Mode: 0o604}, 0o600},
+		"others denied":               {Kept{UID: nobody, GID: somebody, Mode: 0o640}, 0o600},
+		"owner denied":                {Kept{UID: somebody, GID: nobody, Mode: 0o477}, 0o444},
+		"owner and group denied":      {Kept{UID: somebody, GID: somebody, Mode: 0o467}, 0o444},
+		"user denied by a lost ACL":   {Kept{UID: nobody, GID: nobody, Mode: 0o664, Xattrs: refused(someACL(6, 2, 6, 6, 4))}, 0o620},
+		"group denied below the mask": {Kept{UID: nobody, GID: somebody, Mode: 0o666, Xattrs: map[string][]byte{accessACL: someACL(6, 6, 0, 6, 6).bytes()}}, 0o600},
+		"ACL that was not kept":       {Kept{UID: nobody, GID: nobody, Mode: 0o664, Unread: []string{accessACL}}, 0o600},
+		"attributes never listed":     {Kept{UID: nobody, GID: nobody, Mode: 0o664, Unread: []string{unlisted}}, 0o600},
+	} {
+		t.Run(name, func(t *testing.T) {
+			file := newFile(t)
+			if os.Getuid() == 0 {
+				if err := file.Chown(nobody, nobody); err != nil {
+					t.Fatal(err)
+				}
+			}
+			var lost []Lost
+			asNobody(t, func() { lost = c.kept.Give(file) })
+			if got := statOf(t, file).Perm(); got != c.want || len(lost) != 1 {
+				t.Errorf("mode %o, want %o; lost %v", got, c.want, lost)
+			}
+		})
+	}
+}
+
+// TestRecordAndCopy: a record holds a limited size of extended attributes, and names that
+// are text; a copy has them all.
+func TestRecordAndCopy(t *testing.T) {
+	file := newFile(t)
+	const odd = "user.\xff"
+	for name, value := range map[string]string{odd: "1", "user.plain": "2"} {
+		if err := unix.Fsetxattr(int(file.Fd()), name, []byte(value), 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	all, recorded := All(file, statOf(t, file)), Of(file, statOf(t, file))
+	if string(all.Xattrs[odd]) != "1" || len(all.Unread) > 0 {
+		t.Errorf("a copy has %q and not %q", all.Xattrs, all.Unread)
+	}
+	if want := []string{"user.?"}; !reflect.DeepEqual(recorded.Unread, want) || string(recorded.Xattrs["user.plain"]) != "2" {
+		t.Errorf("a record has %q and not %q", recorded.Xattrs, recorded.Unread)
+	}
+	large := make([]byte, maxXattrs/2+1)
+	all.Xattrs["user.a"], all.Xattrs["user.b"] = large, large
+	all.record()
+	if want := []string{"user.?", "user.b"}; !reflect.DeepEqual(all.Unread, want) {
+		t.Errorf("too large for a record: %q, want %q", all.Unread, want)
+	}
+}
+
 func TestMaskIsNotTheGroups(t *testing.T) {
 	file := newFile(t)
 	st := statOf(t, file)

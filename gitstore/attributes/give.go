@@ -64,8 +64,38 @@ func (g *giving) owner() {
 		g.mode &^= setID
 	}
 	if groupErr != nil {
-		g.mode = g.mode&^setID&^0o070 | g.mode&0o070&(g.mode&0o007<<3)
+		g.mode &^= setID
 	}
+	// Whoever was the owner or in the group is among the others now, and may have been
+	// denied what they are allowed.
+	if have.Uid != k.UID {
+		g.limit(g.mode >> 6)
+	}
+	if groupErr != nil {
+		g.limit(g.groupRights())
+		g.limit(g.mode)
+	}
+}
+
+// limit takes from the group and the others all rights but these.
+func (g *giving) limit(rights uint32) { g.mode &= ^uint32(0o077) | rights&7*0o011 }
+
+// groupRights are what the file's group might do, none if that is not known.
+func (g *giving) groupRights() uint32 {
+	if g.lacksACL() {
+		return 0
+	}
+	value, ok := g.kept.Xattrs[accessACL]
+	if !ok {
+		return g.mode >> 3
+	}
+	a, _ := parseACL(value)
+	return a.groupRights()
+}
+
+// lacksACL tells whether the file may have had an ACL that is not kept.
+func (g *giving) lacksACL() bool {
+	return slices.Contains(g.kept.Unread, accessACL) || slices.Contains(g.kept.Unread, unlisted)
 }
 
 // bits comes last: a change of owner clears set-id bits, and an ACL brings a mode.
@@ -88,8 +118,8 @@ func (g *giving) xattrs() {
 	for _, name := range k.Unread {
 		g.lose(inWords(name), ErrNotKept)
 	}
-	if slices.Contains(k.Unread, accessACL) {
-		g.mode &^= 0o070 // the bits are the mask's, and nothing says what the group's are
+	if g.lacksACL() {
+		g.limit(0) // the group's bits are the mask's, and nothing says whom the ACL denied what
 	}
 	g.removeInherited()
 	for _, name := range slices.Sorted(maps.Keys(k.Xattrs)) {
@@ -117,7 +147,8 @@ func (g *giving) removeInherited() {
 }
 
 // acl gives an access ACL. Where there is none, the mode's bits of the group, which are
-// the ACL's mask, would be the group's own.
+// the ACL's mask, would be the group's own, and whom the ACL denied something would be in
+// the group or among the others.
 func (g *giving) acl(value []byte) {
 	a, ok := parseACL(value)
 	if ok {
@@ -129,11 +160,14 @@ func (g *giving) acl(value []byte) {
 		return
 	}
 	g.lose(inWords(accessACL), err)
-	group := uint32(0)
-	if ok {
-		group = a.groupRights()
+	if !ok {
+		g.limit(0)
+		return
 	}
-	g.mode = g.mode&^0o070 | g.mode&0o070&(group<<3)
+	g.mode &= ^uint32(0o070) | a.groupRights()<<3
+	for _, rights := range a.namedRights() {
+		g.limit(rights)
+	}
 }
 
 func setXattr(fd int, name string, value []byte) error {
@@ -164,7 +198,7 @@ func Inherit(dir, file beneath.Opened, perm uint32, exact bool) []Lost {
 			return nil
 		}
 	case !ok:
-		g.mode &^= 0o070
+		g.limit(0)
 	default:
 		a = a.limitedTo(perm)
 		g.mode = a.mode()

@@ -59,8 +59,24 @@ func OfStat(st beneath.Stat) *Kept {
 	return k
 }
 
-// Of is what an open file or directory, of which st is known, has.
+// Unopened is OfStat of a file or directory that may not be opened: nothing is known of
+// its extended attributes.
+func Unopened(st beneath.Stat) *Kept {
+	k := OfStat(st)
+	k.Unread = []string{unlisted}
+	return k
+}
+
+// Of is what an open file or directory, of which st is known, has, as far as it can be
+// recorded.
 func Of(file beneath.Opened, st beneath.Stat) *Kept {
+	k := All(file, st)
+	k.record()
+	return k
+}
+
+// All is Of for a copy: all extended attributes, whatever their size and names.
+func All(file beneath.Opened, st beneath.Stat) *Kept {
 	k, fd := OfStat(st), int(file.Fd())
 	var system unix.Stat_t
 	if err := unix.Fstat(fd, &system); err == nil && st.Kind() == beneath.File {

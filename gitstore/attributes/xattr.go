@@ -3,6 +3,7 @@
 package attributes
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -17,6 +18,10 @@ const (
 	capabilities = "security.capability"
 )
 
+// unlisted stands for all attributes of a file whose names could not be read: an ACL may
+// be among them.
+const unlisted = ""
+
 // maxXattrs is how much of one file's extended attributes is kept: what Linux keeps
 // beside an inode, and not the resource forks of macOS.
 const maxXattrs = 64 << 10
@@ -30,33 +35,49 @@ func inWords(name string) string {
 		return "default ACL"
 	case capabilities:
 		return "capabilities"
-	case "":
+	case unlisted:
 		return "extended attributes"
 	}
 	return "attribute " + name
 }
 
-// readXattrs reads all of a file's, and lists those that could not be read or kept.
+// readXattrs reads all of a file's, and lists those that could not be read.
 func readXattrs(fd int) (values map[string][]byte, unread []string) {
 	names, err := xattrNames(fd)
 	if err != nil {
-		return nil, []string{""}
+		return nil, []string{unlisted}
 	}
-	room := maxXattrs
 	for _, name := range names {
 		value, err := xattrValue(fd, name)
-		if err != nil || len(value) > room || !utf8.ValidString(name) {
-			unread = append(unread, strings.ToValidUTF8(name, "?"))
+		if err != nil {
+			unread = append(unread, name)
 			continue
 		}
-		room -= len(value)
 		if values == nil {
 			values = map[string][]byte{}
 		}
 		values[name] = value
 	}
-	slices.Sort(unread)
 	return values, unread
+}
+
+// record leaves only those extended attributes that a document may hold, and lists the
+// others.
+func (k *Kept) record() {
+	room := maxXattrs
+	for _, name := range slices.Sorted(maps.Keys(k.Xattrs)) {
+		size := len(k.Xattrs[name])
+		if size > room || !utf8.ValidString(name) {
+			k.Unread = append(k.Unread, name)
+			delete(k.Xattrs, name)
+			continue
+		}
+		room -= size
+	}
+	for i, name := range k.Unread {
+		k.Unread[i] = strings.ToValidUTF8(name, "?")
+	}
+	slices.Sort(k.Unread)
 }
 
 func xattrNames(fd int) ([]string, error) {

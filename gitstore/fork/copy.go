@@ -329,6 +329,6 @@ func (k *maker) buffer() *[]byte {
 // dress gives a copy what the original has besides content. What cannot
 // be carried over, such as an owner, is not worth the fork.
 func dress(from, target beneath.Handle, st *beneath.Stat) error {
-	_ = attributes.Of(from, *st).Give(target)
+	_ = attributes.All(from, *st).Give(target)
 	return setModTime(target, st.Mtime)
 }

@@ -3,6 +3,7 @@ package restore
 import (
 	"context"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -186,6 +187,19 @@ func TestRightsNeverWiden(t *testing.T) {
 	l.carryOut(l.plan(l.capture(), with))
 	if is, acl := l.attributes("d/new")["d/new"], fmt.Sprintf("%x", posixACL(6, 6, 0, 6, 0)); !strings.Contains(is, acl) || !strings.HasPrefix(is, "0:0 660 ") {
 		t.Errorf("in a directory with a default ACL a file is %s, want %s", is, acl)
+	}
+}
+
+// TestNothingKnownOfUnreadable: what could not be opened may have had an ACL.
+func TestNothingKnownOfUnreadable(t *testing.T) {
+	l := newLab(t)
+	l.write("closed", "")
+	st, err := l.ws.Lstat("closed")
+	l.must(err)
+	kept, err := withoutContent(st, fs.ErrPermission)
+	l.must(err)
+	if !slices.Equal(kept.Unread, []string{""}) {
+		t.Errorf("unread %q, want all", kept.Unread)
 	}
 }
 

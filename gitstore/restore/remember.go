@@ -66,7 +66,7 @@ func keptAt(root *beneath.Root, path string) (*attributes.Kept, error) {
 func withoutContent(st beneath.Stat, err error) (*attributes.Kept, error) {
 	switch {
 	case errors.Is(err, fs.ErrPermission):
-		return attributes.OfStat(st), nil
+		return attributes.Unopened(st), nil
 	case absent(err), errors.Is(err, beneath.ErrNotRegular):
 		return nil, nil
 	}
