@@ -52,13 +52,10 @@ func Trees(ctx context.Context, s *shadow.Store, sides Sides, preferOurs bool) (
 	if len(conflicts) == 0 {
 		r.Tree, err = m.storeMerged(merged)
 	} else {
-		r, err = m.mergePaths(preferOurs)
+		r, err = m.mergePaths(preferOurs) // no conflict where both renamed a file: both names stay
 	}
 	if err != nil {
 		return Result{}, err
-	}
-	if len(r.Conflicts) == 0 { // such as two renames of one file
-		r.Conflicts = conflicts
 	}
 	return withTaken(s, r, sides)
 }

@@ -38,17 +38,37 @@ func Modes(s *shadow.Store, tree gitstore.ID, base, ours, theirs *capture.Modes)
 		if in(base) && !(in(ours) && in(theirs)) {
 			continue // one of them removed it, or put something there
 		}
-		_, err := s.Lookup(tree, dir)
-		if errors.Is(err, gitstore.ErrNoEntry) {
-			merged.Empty = append(merged.Empty, dir)
-		} else if err != nil {
+		free, err := isFree(s, tree, dir)
+		if err != nil {
 			return nil, err
+		}
+		if free {
+			merged.Empty = append(merged.Empty, dir)
 		}
 	}
 	merged.Empty = slices.DeleteFunc(merged.Empty, func(dir string) bool {
 		return slices.ContainsFunc(merged.Empty, func(below string) bool { return strings.HasPrefix(below, dir+"/") })
 	})
 	return &merged, nil
+}
+
+// isFree reports whether a tree has nothing at a path, and no file where a directory above
+// would be.
+func isFree(s *shadow.Store, tree gitstore.ID, path string) (bool, error) {
+	if _, err := s.Lookup(tree, path); !errors.Is(err, gitstore.ErrNoEntry) {
+		return false, err
+	}
+	free, failed := true, error(nil)
+	eachDirAbove(path, func(dir string) {
+		e, err := s.Lookup(tree, dir)
+		switch {
+		case err == nil:
+			free = free && e.Mode.IsDir()
+		case !errors.Is(err, gitstore.ErrNoEntry):
+			failed = err
+		}
+	})
+	return free, failed
 }
 
 func bothKeys(a, b map[string]uint32) map[string]bool {
