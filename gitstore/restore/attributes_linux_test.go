@@ -190,6 +190,28 @@ func TestRightsNeverWiden(t *testing.T) {
 	}
 }
 
+// TestDirectoryIsClosedUntilDressed: nobody gets into a directory before it has its group
+// and its ACL again, which may deny them that.
+func TestDirectoryIsClosedUntilDressed(t *testing.T) {
+	l := newLab(t)
+	before := l.capture()
+	l.write("d/file", "content")
+	l.must(os.Chmod(l.path("d"), 0o705))
+	forward := l.plan(l.capture(), before)
+	l.carryOut(forward)
+	o := l.begin(l.inverse(forward), PrepareOptions{})
+	o.at("dress d", func() {
+		if is := l.attributes("d")["d"]; !strings.Contains(is, " 700 names") {
+			t.Errorf("it is %s while it has no group yet", is)
+		}
+	})
+	o.apply()
+	if is := l.attributes("d")["d"]; !strings.Contains(is, " 705 names") {
+		t.Errorf("in the end it is %s", is)
+	}
+	o.end()
+}
+
 // TestNothingKnownOfUnreadable: what could not be opened may have had an ACL.
 func TestNothingKnownOfUnreadable(t *testing.T) {
 	l := newLab(t)

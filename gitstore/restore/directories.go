@@ -108,10 +108,13 @@ func (r *run) closeDirs() error {
 	return errors.Join(errs...)
 }
 
-// makeDir makes one directory, open to ourselves until all is in place.
+// makeDir makes one directory, open to ourselves until all is in place. One that had an
+// owner or an ACL is closed to others until it has them again.
 func (r *run) makeDir(d Directory) error {
 	perm := uint32(0o777)
-	if bits, known := d.Perm.Known(); known {
+	if d.Kept != nil {
+		perm = 0o700
+	} else if bits, known := d.Perm.Known(); known {
 		perm = bits | 0o700
 	}
 	if err := r.step("mkdir %s", d.Path); err != nil {
