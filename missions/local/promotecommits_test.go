@@ -81,3 +81,35 @@ func TestPromoteCommitsUnkept(t *testing.T) {
 	b.refusesCommits("child", "large.txt")
 	b.healthy()
 }
+
+// TestPromoteCommitsUndone: what an undo and a redo name for the branch leaves nothing
+// staged, and the redo goes on after it.
+func TestPromoteCommitsUndone(t *testing.T) {
+	t.Parallel()
+	b := newRepository(t, "a.txt")
+	first := b.commit("HEAD")
+	b.mission("work")
+	fork := b.forkBench("child")
+	fork.write("a.txt", "changed\n")
+	fork.git("commit", "-q", "-a", "-m", "of the fork")
+	tip := fork.commit("HEAD")
+	b.promoted("child", withCommits)
+	undone, err := b.local.Undo(t.Context(), missions.UndoRequest{Caller: b.caller(), Mission: "work"})
+	if err != nil || !strings.Contains(strings.Join(undone.Notes, "\n"), "git reset "+first[:10]) {
+		t.Errorf("undo: %q %v", undone.Notes, err)
+	}
+	b.git("reset", "-q", first[:10])
+	if status := b.git("status", "--porcelain"); status != "" {
+		t.Errorf("after the reset: %q", status)
+	}
+	_, err = b.local.Redo(t.Context(), missions.UndoRequest{Caller: b.caller(), Mission: "work"})
+	if err == nil || !strings.Contains(missions.AsError(err).Hint, "git reset "+tip[:10]) {
+		t.Fatalf("redo: %v", err)
+	}
+	b.git("reset", "-q", tip[:10])
+	b.redo()
+	if status := b.git("status", "--porcelain"); status != "" || b.read("a.txt") != "changed\n" {
+		t.Errorf("after the redo: %q", status)
+	}
+	b.healthy()
+}

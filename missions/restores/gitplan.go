@@ -92,10 +92,22 @@ func (rs *Restorer) addGitRefusals(ctx context.Context, ws *snapshots.WorkspaceC
 	case err != nil:
 		refuse("look with git log", "whether HEAD moved on from %.10s can't be told: %v", then.Head, err)
 	case !ok:
-		refuse("git log "+then.Head, "HEAD is %s now, which does not descend from %.10s of then", headName(now), then.Head)
+		refuse(snapshotHeadHint(ctx, ws, then, now), "HEAD is %s now, which does not descend from %.10s of then", headName(now), then.Head)
 	default:
-		j.Result.Notes = append(j.Result.Notes, fmt.Sprintf("HEAD has moved on since: files go back, commits stay; git reset --soft %.10s would take the commits back too", then.Head))
+		j.Result.Notes = append(j.Result.Notes, fmt.Sprintf(
+			"HEAD has moved on since: files go back, commits stay; git reset %.10s would take the commits back too, and unstage what is staged", then.Head))
 	}
+}
+
+// snapshotHeadHint says how HEAD comes to where it was then: forward, with the files as they
+// are, where it was taken back since.
+func snapshotHeadHint(ctx context.Context, ws *snapshots.WorkspaceCache, then, now missions.GitState) string {
+	if now.Head != "" {
+		if forward, err := snapshots.IsAncestor(ctx, ws.Repo, now.Head, then.Head); forward && err == nil {
+			return fmt.Sprintf("git reset %.10s moves HEAD there again, and leaves the files as they are", then.Head)
+		}
+	}
+	return "git log " + then.Head
 }
 
 // headName is the commit of HEAD. A new branch has none.
