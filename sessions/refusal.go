@@ -23,7 +23,7 @@ func BriefRefusal(s string) string {
 			}
 		}
 	}
-	return Brief(strings.Map(printable, s))
+	return Brief(strings.Map(printable, StripEscapes(s)))
 }
 
 // printable takes what moves a terminal's cursor, or colours, out of a text.

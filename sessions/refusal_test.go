@@ -13,7 +13,7 @@ func TestBriefRefusal(t *testing.T) {
 		"unexpected status 401 Unauthorized: bad key, url: http://x/\nand more": "unexpected status 401 Unauthorized: bad key, url: http://x/",
 		`status {not JSON}`:    `status {not JSON}`,
 		`{"error":"text"}`:     `{"error":"text"}`,
-		"\x1b[31mred\x1b[0m\a": "[31mred[0m",
+		"\x1b[31mred\x1b[0m\a": "red",
 	} {
 		if got := BriefRefusal(in); got != want {
 			t.Errorf("of %q is said %q, want %q", in, got, want)

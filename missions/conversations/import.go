@@ -169,14 +169,7 @@ func notImportedError(err error) error {
 
 // plainOutput is a program's output in one line, without its colours.
 func plainOutput(out []byte) string {
-	var plain strings.Builder
-	for i, piece := range strings.Split(string(out), "\x1b[") {
-		if _, after, ok := strings.Cut(piece, "m"); ok && i > 0 {
-			piece = after
-		}
-		plain.WriteString(piece)
-	}
-	return strings.Join(strings.Fields(plain.String()), " ")
+	return strings.Join(strings.Fields(sessions.StripEscapes(string(out))), " ")
 }
 
 // NotImportedNote says in a result what a later launch will try again.

@@ -35,7 +35,7 @@ func TestUpdatesShareRoom(t *testing.T) {
 	if strings.Count(g.Context, "\n[umbra-update ") != 3 || strings.Count(g.Context, "(cut here: the whole text is in umbra updates "+f.name+" --all)") != 2 {
 		t.Errorf("the agent is told\n%.3000s", g.Context)
 	}
-	if strings.Contains(g.Context, "sk-ant-api03-aB3") || strings.Contains(g.Context, "\x1b") || !strings.Contains(g.Context, "\n| [end of update]\n") {
+	if strings.Contains(g.Context, "sk-ant-api03-aB3") || strings.Contains(g.Context, "\x1b") || strings.Contains(g.Context, "[31m") || !strings.Contains(g.Context, "\n| [end of update]\n") {
 		t.Errorf("the agent is told\n%.1000s", g.Context)
 	}
 	f.shows(g.Context, true)

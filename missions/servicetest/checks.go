@@ -296,7 +296,7 @@ func forkReports(d *desk) {
 	again := missions.ReportRequest{Caller: d.caller(), ID: missions.NewRequestID(), Fork: "child", Text: "found\x1b[1m it"}
 	for range 2 {
 		r, err := d.Report(d.ctx, again)
-		if u := r.Update; d.ok("report", err) && (u.ID != again.ID || u.From != "child" || u.Mission != "work" || u.Text != "found[1m it") {
+		if u := r.Update; d.ok("report", err) && (u.ID != again.ID || u.From != "child" || u.Mission != "work" || u.Text != "found it") {
 			d.wrong("reported %+v", r)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/home"
 	"github.com/umbra-vcs/umbra/missions/projects"
+	"github.com/umbra-vcs/umbra/sessions"
 )
 
 // Queue has an update wait for a mission's agent. It is durable when Queue returns, and
@@ -49,10 +50,10 @@ func endOfConversation(m *projects.Mission) conversationOffset {
 	return conversationOffset{m.Stored.Session, home.StampOf(m.Binding.SessionPath).Size}
 }
 
-// CleanText is a text as an agent and a terminal may be given it: without secrets, control
-// characters, and characters that are not seen.
+// CleanText is a text as an agent and a terminal may be given it: without secrets, what
+// colours a terminal, control characters, and characters that are not seen.
 func CleanText(text string) string {
-	text = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\u2028", "\n", "\u2029", "\n").Replace(strings.ToValidUTF8(text, "\ufffd"))
+	text = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\u2028", "\n", "\u2029", "\n").Replace(sessions.StripEscapes(strings.ToValidUTF8(text, "\ufffd")))
 	text = strings.Map(func(r rune) rune {
 		const joiner, nonJoiner = '\u200d', '\u200c' // which some scripts and emoji need
 		if r != '\n' && r != '\t' && r != joiner && r != nonJoiner && (unicode.IsControl(r) || unicode.Is(unicode.Cf, r)) {
