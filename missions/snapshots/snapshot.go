@@ -182,7 +182,9 @@ func (tk *Taker) TryTakeSnapshot(ctx context.Context, m *projects.Mission, w *Wa
 	defer func() {
 		if err != nil {
 			ws.ReturnCapture()
+			return
 		}
+		tk.forgetGrowth(m.ID)
 	}()
 	provisional := m.Live.ProvisionalSnapshot != ""
 	isSame := (w.OnlyIfChanged || provisional) && m.Tip != nil && captured.Tree == m.Tip.Tree && !tk.leavesOutOthers(m, captured)

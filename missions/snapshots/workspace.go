@@ -30,10 +30,14 @@ type Workspaces struct {
 	mu      sync.Mutex
 	caches  map[home.FileIdentity]*WorkspaceCache
 	walkLog walkLog
+	growth  map[string]waitingGrowth // by mission
 }
 
 func newWorkspaces(d *projects.Desk) *Workspaces {
-	return &Workspaces{Desk: d, GitPatience: usergit.Patience, caches: map[home.FileIdentity]*WorkspaceCache{}, walkLog: newWalkLog()}
+	return &Workspaces{
+		Desk: d, GitPatience: usergit.Patience,
+		caches: map[home.FileIdentity]*WorkspaceCache{}, walkLog: newWalkLog(), growth: map[string]waitingGrowth{},
+	}
 }
 
 // WorkspaceCache is what this process knows of a directory that it captures: caches, all

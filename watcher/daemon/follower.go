@@ -44,6 +44,8 @@ func (f *follower) run(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
+		case <-f.growthDue():
+			f.keepGrowth(ctx)
 		case <-f.tree.Quiet():
 			stirred = false
 			f.tell(ctx, missions.SawQuiet)
@@ -85,6 +87,25 @@ func (f *follower) whileAtWork() <-chan time.Time {
 		return nil
 	}
 	return time.After(lookAgain)
+}
+
+// growthDue tells when growth that may wait is to be kept, though nobody writes again; nil if
+// none waits.
+func (f *follower) growthDue() <-chan time.Time {
+	left, waits := f.server.local.GrowthWait(f.root)
+	if !waits {
+		return nil
+	}
+	return time.After(left)
+}
+
+// keepGrowth keeps growth that has waited for long enough. Where there is no room, its
+// snapshot is owed.
+func (f *follower) keepGrowth(ctx context.Context) {
+	defer f.server.house.enter()()
+	if err := f.server.local.KeepDueGrowth(ctx); err != nil && ctx.Err() == nil {
+		f.server.log.Warn("keep what has grown", "workspace", f.root, "error", err)
+	}
 }
 
 // look has the agents looked at that wait for their users.

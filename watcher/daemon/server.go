@@ -219,6 +219,17 @@ func (s *Server) Close() error {
 	return s.closed
 }
 
+// keepGrowth keeps the growth that waits in memory alone: the next process would not know
+// when it is due.
+func (s *Server) keepGrowth(ctx context.Context) {
+	if !s.athome() {
+		return // it would write where nobody looks
+	}
+	if err := s.local.KeepAllGrowth(ctx); err != nil {
+		s.log.Warn("keep what has grown", "error", err)
+	}
+}
+
 func (s *Server) close() error {
 	var errs []error
 	if s.log != nil {
@@ -239,6 +250,7 @@ func (s *Server) close() error {
 			errs = append(errs, fmt.Errorf("calls were cut off: %w", err), s.http.Close())
 		}
 		s.handlers.Wait()
+		s.keepGrowth(limited)
 	}
 	s.endCalls()
 	if s.watch != nil {
