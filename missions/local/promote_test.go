@@ -194,7 +194,7 @@ func TestPromoteConflict(t *testing.T) {
 			c.fails("promote", err, missions.KindConflict)
 			e := missions.AsError(err)
 			var plan missions.RestoreResult
-			if json.Unmarshal(e.Details, &plan) != nil || len(plan.Foreign) != 1 || plan.Foreign[0].Path != "a.txt" || !strings.Contains(e.Message, "a.txt") || !strings.Contains(e.Hint, "umbra diff other@fork other") {
+			if json.Unmarshal(e.Details, &plan) != nil || len(plan.Foreign) != 1 || plan.Foreign[0].Path != "a.txt" || !strings.Contains(e.Message, "1 path was changed in ") || !strings.Contains(e.Message, "a.txt") || !strings.Contains(e.Hint, "umbra diff other@fork other") {
 				t.Errorf("refused: %q (%s), %+v", e.Message, e.Hint, plan)
 			}
 			if c.read("new/b.txt") != "(none)" || c.read("a.txt") != tenLines(1, "the parent's") {

@@ -140,14 +140,14 @@ const usageCode = 129
 
 // conflictError refuses to choose between the mission's changes and its fork's.
 func (p *promotion) conflictError(paths int) *missions.Error {
-	at := "the same part of 1 path"
+	changed := "1 path was changed"
 	if paths > 1 {
-		at = "the same part of " + missions.Itoa(paths) + " paths"
+		changed = missions.Itoa(paths) + " paths were changed"
 	}
 	return missions.Errorf(missions.KindConflict,
 		fmt.Sprintf("--keep-others keeps what %[1]s has there, --all takes what %[2]s has; "+
 			"to look at both: umbra diff %[2]s@fork %[1]s and umbra diff %[2]s@fork %[2]s", p.into.Name, p.fork.Name),
-		"%s was changed in %s and in its fork %s", at, p.into.Name, p.fork.Name)
+		"%s in %s and in its fork %s", changed, p.into.Name, p.fork.Name)
 }
 
 // planConversation completes the plan of a conversation that comes from a fork.
