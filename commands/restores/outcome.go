@@ -44,7 +44,9 @@ func WriteOutcome(p *print.Printer, did string, r missions.RestoreResult) {
 	default:
 		if isPromotion(r) {
 			p.Line("promote %s to %s: %s", restoredTo(r), print.Clean(r.MissionName), restoreCounts(r))
-			writeMerged(p, r)
+			if r.Snapshot != "" { // else nothing was done
+				writeMerged(p, r)
+			}
 		} else {
 			p.Line("%s %s: %s", did, source(r), restoreCounts(r))
 		}
