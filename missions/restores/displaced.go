@@ -2,8 +2,13 @@ package restores
 
 import (
 	"context"
+	"errors"
+	"maps"
 	"slices"
+	"strings"
 
+	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/capture"
 	"github.com/umbra-vcs/umbra/gitstore/records"
 	"github.com/umbra-vcs/umbra/gitstore/restore"
 	"github.com/umbra-vcs/umbra/missions"
@@ -23,12 +28,27 @@ func planDisplaced(ctx context.Context, rs *Restorer, m *projects.Mission, j *Jo
 	batch := m.Project.Store.NewBatch()
 	defer batch.Discard()
 	t := records.NewTree(m.Project.Store, present.Tree)
+	to := present
+	to.Modes = closedModes(present.Modes)
 	for _, d := range list {
+		there, err := whatIsAt(m, present.Tree, d.Path)
+		if err != nil {
+			return planError(j.target, err)
+		}
+		switch {
+		case there.path != "" && there.path != d.Path:
+			j.Result.Kept = append(j.Result.Kept, missions.PathReason{Path: d.Path, Reason: there.path + " is a file now"})
+			continue
+		case there.mode.IsDir():
+			j.Result.Kept = append(j.Result.Kept, missions.PathReason{Path: d.Path, Reason: "a directory is there now"})
+			continue
+		case there.path == "":
+			to.Modes.Unusual[d.Path] = newDisplacedPerm(d.Mode)
+		}
 		if err := t.PutEntry(d.Path, d.Mode, d.ID); err != nil {
 			return planError(j.target, err)
 		}
 	}
-	to := present
 	if to.Tree, err = t.Write(batch); err != nil {
 		return planError(j.target, err)
 	}
@@ -37,6 +57,55 @@ func planDisplaced(ctx context.Context, rs *Restorer, m *projects.Mission, j *Jo
 	}
 	j.Files, err = rs.planPaths(m, j.target, sides{present, to}, nil, nil)
 	return err
+}
+
+// newDisplacedPerm is the permission bits of a displaced file whose path is free: nobody
+// knows which it had, so it is for its owner alone.
+func newDisplacedPerm(mode gitstore.Mode) uint32 {
+	if mode == gitstore.ModeExec {
+		return 0o700
+	}
+	return 0o600
+}
+
+// closedModes is a copy to which bits of single paths can be added.
+func closedModes(of *capture.Modes) *capture.Modes {
+	modes := capture.Modes{}
+	if of != nil {
+		modes = *of
+	}
+	if modes.Unusual = maps.Clone(modes.Unusual); modes.Unusual == nil {
+		modes.Unusual = map[string]uint32{}
+	}
+	return &modes
+}
+
+// occupant is what a tree has at a path or, if that is a file or link, at one above it.
+type occupant struct {
+	path string // "" for nothing
+	mode gitstore.Mode
+}
+
+func whatIsAt(m *projects.Mission, tree gitstore.ID, path string) (occupant, error) {
+	for end := 0; end < len(path); {
+		end++
+		if next := strings.IndexByte(path[end:], '/'); next >= 0 {
+			end += next
+		} else {
+			end = len(path)
+		}
+		e, err := m.Project.Store.Lookup(tree, path[:end])
+		if errors.Is(err, gitstore.ErrNoEntry) {
+			return occupant{}, nil
+		}
+		if err != nil {
+			return occupant{}, err
+		}
+		if end == len(path) || !e.Mode.IsDir() {
+			return occupant{path[:end], e.Mode}, nil
+		}
+	}
+	return occupant{}, nil
 }
 
 // displacedAt lists the displaced files that are asked for.

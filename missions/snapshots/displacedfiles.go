@@ -2,6 +2,7 @@ package snapshots
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore/records"
 	"github.com/umbra-vcs/umbra/gitstore/shadow"
 	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/home"
 	"github.com/umbra-vcs/umbra/missions/projects"
 )
 
@@ -24,8 +26,8 @@ type DisplacedFile struct {
 	Open func() (io.ReadCloser, int64, error)
 }
 
-// putDisplaced keeps displaced files in a record, under their own paths. Those of earlier
-// records stay in it until a snapshot holds their bytes.
+// putDisplaced keeps displaced files in a record, under their own paths as far as these
+// are free. Those of earlier records stay in it until a snapshot holds their bytes.
 func putDisplaced(t *records.Tree, batch *shadow.Batch, m *projects.Mission, list []DisplacedFile) error {
 	earlier, err := t.List(DisplacedDir)
 	if err != nil {
@@ -40,21 +42,41 @@ func putDisplaced(t *records.Tree, batch *shadow.Batch, m *projects.Mission, lis
 	if err := t.Remove(DisplacedDir); err != nil {
 		return err
 	}
-	for _, d := range waiting {
-		if err := t.PutEntry(DisplacedDir+"/"+d.Path, d.Mode, d.ID); err != nil {
-			return err
-		}
-	}
 	for _, d := range list {
 		id, err := d.Store(batch)
 		if err != nil {
 			return err
 		}
-		if err := t.PutEntry(DisplacedDir+"/"+d.Path, d.Mode, id); err != nil {
+		waiting = addDisplaced(waiting, StoredDisplaced{d.Path, d.Mode, id})
+	}
+	for _, d := range waiting {
+		if err := t.PutEntry(DisplacedDir+"/"+d.Path, d.Mode, d.ID); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// addDisplaced adds a file to those that wait. Where another one has its place, it gets a
+// name beside that, numbered as backups are.
+func addDisplaced(list []StoredDisplaced, d StoredDisplaced) []StoredDisplaced {
+	if slices.Contains(list, d) {
+		return list
+	}
+	path := d.Path
+	for n := 1; ; n++ {
+		i := slices.IndexFunc(list, func(other StoredDisplaced) bool {
+			return home.IsWithin(other.Path, d.Path) || home.IsWithin(d.Path, other.Path)
+		})
+		if i < 0 {
+			return append(list, d)
+		}
+		taken := list[i].Path
+		if !home.IsWithin(taken, path) { // a directory of others
+			taken = path
+		}
+		d.Path = fmt.Sprintf("%s.~%d~%s", taken, n, strings.TrimPrefix(path, taken))
+	}
 }
 
 // MaxDisplacedTries is how often the bytes of a writer that still writes are read
