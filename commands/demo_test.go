@@ -20,7 +20,9 @@ func TestDemo(t *testing.T) {
 	t.Parallel()
 	t.Run("in a clone", func(t *testing.T) {
 		clone := t.TempDir()
-		writeFiles(t, clone, map[string]string{"go.mod": "module github.com/umbra-vcs/umbra\n\ngo 1.26.0\n", "README.md": "# Umbra\n\nwords\n", "main.go": "package main\n"})
+		writeFiles(t, clone, map[string]string{
+			"go.mod": "module github.com/umbra-vcs/umbra\n\ngo 1.26.0\n", "README.md": "# Umbra\n\nwords\n", "main.go": "package main\n",
+		})
 		shell(t, os.Environ(), clone, "git init -q -b main && git add . && git -c user.name=a -c user.email=a@example.com commit -qm begin && cd . && mkdir sub")
 		before := fingerprint(t, clone)
 		d := runsDemo(t, filepath.Join(clone, "sub"))

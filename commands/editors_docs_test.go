@@ -95,7 +95,8 @@ func (p *typist) edits(editor, page string) {
 			script += m[1] + "\n"
 		}
 		script += "(find-file \"README.md\")\n(umbra-snapshot \"from emacs\")\n(umbra-open \"login@start\")\n"
-		calltest.Must(p.t, os.WriteFile(filepath.Join(p.home, "page.el"), []byte("(let (kill-emacs-hook) (condition-case err (progn\n"+script+"(kill-emacs 0)) (error (message \"%S\" err) (kill-emacs 1))))\n"), 0o600))
+		text := "(let (kill-emacs-hook) (condition-case err (progn\n" + script + "(kill-emacs 0)) (error (message \"%S\" err) (kill-emacs 1))))\n"
+		calltest.Must(p.t, os.WriteFile(filepath.Join(p.home, "page.el"), []byte(text), 0o600))
 		p.sh("env -u XDG_RUNTIME_DIR emacs --fg-daemon=page --load ~/page.el")
 		if out := p.sh("umbra log login -n 1"); !strings.Contains(out, "from emacs") {
 			p.t.Errorf("the snapshot of emacs is not there:\n%s", out)

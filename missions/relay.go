@@ -52,7 +52,8 @@ func (r Relay) Fork(ctx context.Context, q ForkRequest) (ForkResult, error) {
 }
 
 func (r Relay) Promote(ctx context.Context, q PromoteRequest) (PromoteResult, error) {
-	return method("promote", Grows, Service.Promote).unsure("the fork was promoted", "umbra log --ops shows it if it was, umbra undo takes it back; one half done is finished or taken back").by(ctx, r, q)
+	return method("promote", Grows, Service.Promote).
+		unsure("the fork was promoted", shownByOps("undo")).by(ctx, r, q)
 }
 
 func (r Relay) Report(ctx context.Context, q ReportRequest) (ReportResult, error) {
@@ -68,7 +69,8 @@ func (r Relay) ClearUpdates(ctx context.Context, q UpdatesRequest) ([]Update, er
 }
 
 func (r Relay) Remove(ctx context.Context, q RemoveRequest) (RemoveResult, error) {
-	return method("remove", Changes, Service.Remove).unsure("the mission was removed", "umbra mission ls shows what is left; nothing is ever deleted").by(ctx, r, q)
+	return method("remove", Changes, Service.Remove).
+		unsure("the mission was removed", "umbra mission ls shows what is left; nothing is ever deleted").by(ctx, r, q)
 }
 
 func (r Relay) Unremove(ctx context.Context, q UnremoveRequest) (Mission, error) {
@@ -76,7 +78,8 @@ func (r Relay) Unremove(ctx context.Context, q UnremoveRequest) (Mission, error)
 }
 
 func (r Relay) Trash(ctx context.Context, q TrashRequest) (TrashResult, error) {
-	return method("trash", Changes, Service.Trash).unsure("the trash was emptied", "umbra trash ls shows what is left; what is gone was in no mission any more").by(ctx, r, q)
+	return method("trash", Changes, Service.Trash).
+		unsure("the trash was emptied", "umbra trash ls shows what is left; what is gone was in no mission any more").by(ctx, r, q)
 }
 
 func (r Relay) Snapshot(ctx context.Context, q SnapshotRequest) (Entry, error) {
@@ -96,15 +99,18 @@ func (r Relay) Pins(ctx context.Context, q PinsRequest) ([]Pin, error) {
 }
 
 func (r Relay) Restore(ctx context.Context, q RestoreRequest) (RestoreResult, error) {
-	return method("restore", Grows, Service.Restore).unsure("the restore was done", "umbra log --ops shows it if it was, umbra undo takes it back; one half done is finished or taken back").by(ctx, r, q)
+	return method("restore", Grows, Service.Restore).
+		unsure("the restore was done", shownByOps("undo")).by(ctx, r, q)
 }
 
 func (r Relay) Undo(ctx context.Context, q UndoRequest) (RestoreResult, error) {
-	return method("undo", Grows, Service.Undo).unsure("the undo was done", "umbra log --ops shows it if it was, umbra redo takes it back; one half done is finished or taken back").by(ctx, r, q)
+	return method("undo", Grows, Service.Undo).
+		unsure("the undo was done", shownByOps("redo")).by(ctx, r, q)
 }
 
 func (r Relay) Redo(ctx context.Context, q UndoRequest) (RestoreResult, error) {
-	return method("redo", Grows, Service.Redo).unsure("the redo was done", "umbra log --ops shows it if it was, umbra undo takes it back; one half done is finished or taken back").by(ctx, r, q)
+	return method("redo", Grows, Service.Redo).
+		unsure("the redo was done", shownByOps("undo")).by(ctx, r, q)
 }
 
 func (r Relay) Cancel(ctx context.Context, q CancelRequest) (Canceled, error) {
@@ -173,4 +179,9 @@ func (r Relay) Doctor(ctx context.Context, q DoctorRequest) (DoctorResult, error
 
 func (r Relay) Usage(ctx context.Context, q UsageRequest) (Usage, error) {
 	return method("usage", Reads, Service.Usage).by(ctx, r, q)
+}
+
+// shownByOps says how to find out whether an operation was done, and what takes it back.
+func shownByOps(inverse string) string {
+	return "umbra log --ops shows it if it was, umbra " + inverse + " takes it back; one half done is finished or taken back"
 }

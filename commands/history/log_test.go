@@ -108,7 +108,8 @@ turn 0
 			}
 		}
 	}
-	if got := calltest.Printed(0, func(p *print.Printer) { writeLog(p, list, logOptions{}) }); !strings.Contains(got, "whatever else is left of the plan\n") || !strings.Contains(got, "  running  prompt  ") {
+	got := calltest.Printed(0, func(p *print.Printer) { writeLog(p, list, logOptions{}) })
+	if !strings.Contains(got, "whatever else is left of the plan\n") || !strings.Contains(got, "  running  prompt  ") {
 		t.Errorf("off a terminal:\n%s", got)
 	}
 }
@@ -145,7 +146,8 @@ func TestChosenLogSaysNothingOfTurns(t *testing.T) {
 			}
 		}
 	}
-	if got := calltest.Printed(0, func(p *print.Printer) { writeLog(p, list, logOptions{}) }); !strings.Contains(got, "5 tools") {
+	got := calltest.Printed(0, func(p *print.Printer) { writeLog(p, list, logOptions{}) })
+	if !strings.Contains(got, "5 tools") {
 		t.Errorf("all of them:\n%s", got)
 	}
 }
@@ -183,7 +185,8 @@ func TestWordDiff(t *testing.T) {
 		}
 	}
 	long := strings.Repeat("- a, b\n", 1000) + strings.Repeat("+ c. d\n", 1000)
-	if got := calltest.Printed(0, func(p *print.Printer) { writeWords(p, "@@ -1 +1 @@\n"+long) }); strings.Count(got, "a") != 1000 || strings.Count(got, "d") != 1000 {
+	got := calltest.Printed(0, func(p *print.Printer) { writeWords(p, "@@ -1 +1 @@\n"+long) })
+	if strings.Count(got, "a") != 1000 || strings.Count(got, "d") != 1000 {
 		t.Error("words of a large change are lost")
 	}
 }

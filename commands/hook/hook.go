@@ -30,7 +30,13 @@ func Command() *call.Verb {
 	var o hookOptions
 	return &call.Verb{
 		Name: "hook", Args: "AGENT [EVENT [FILE…]]", Min: 1, Max: -1, Short: "take one event of an agent on stdin (called by the agent)",
-		Long: "AGENT is claude, codex, gemini or opencode; any other tool calls it with generic\n(docs/agents/generic.md says with what). Prints what the agent expects. Exits 0\nwhatever happens, so that Umbra never breaks an agent; what went wrong is in umbra status.\n\nEditors and Git call it with an EVENT, and nothing on stdin: umbra hook vim save\nFILE…, umbra hook git post-commit. A snapshot is taken of the mission that works\nthere, if there is one.",
+		Long: `AGENT is claude, codex, gemini or opencode; any other tool calls it with generic
+(docs/agents/generic.md says with what). Prints what the agent expects. Exits 0
+whatever happens, so that Umbra never breaks an agent; what went wrong is in umbra status.
+
+Editors and Git call it with an EVENT, and nothing on stdin: umbra hook vim save
+FILE…, umbra hook git post-commit. A snapshot is taken of the mission that works
+there, if there is one.`,
 		Flags: []flags.Flag{
 			flags.String("event", "the event's `NAME`, where stdin does not say it", &o.event),
 			flags.Bool("strict", "print errors and exit with their code (for trying out)", nil),

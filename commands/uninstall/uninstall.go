@@ -36,7 +36,8 @@ asks.`,
 		Flags: []flags.Flag{
 			flags.Bool("data", "also every snapshot, conversation and setting that Umbra keeps: they are lost", &o.data),
 			flags.Bool("dry-run", "only say what would be done", &o.dryRun),
-			flags.Bool("force", "also while agents are at work: they go on, and so does what Umbra does for them; with --data where missions can't be read instead", &o.force),
+			flags.Bool("force", "also while agents are at work: they go on, and so does what Umbra does for them; "+
+				"with --data where missions can't be read instead", &o.force),
 		},
 		Run: func(c *call.Call) error { return runUninstall(c, o, reference.ManPages(all())) },
 	}
@@ -283,7 +284,8 @@ func (u *uninstalling) confirmLoss(ctx context.Context) error {
 	u.Err.Line("nothing can be restored after that. Your repositories and workspaces stay as they are.")
 	_ = u.Err.Flush()
 	if !u.CanAsk() {
-		return missions.Errorf(missions.KindConflict, "umbra uninstall --data --yes removes it; without --data everything is kept", "nobody can be asked: nothing was done")
+		return missions.Errorf(missions.KindConflict, "umbra uninstall --data --yes removes it; without --data everything is kept",
+			"nobody can be asked: nothing was done")
 	}
 	yes, err := u.Confirm("Remove all of it?")
 	if err == nil && !yes {

@@ -17,8 +17,9 @@ func Trash() *call.Verb {
 			{Name: "ls", Short: "list what is in the trash", Run: runTrashLs},
 			{
 				Name: "restore", Args: "MISSION", Min: 1, Max: 1, Short: "take a removed mission back, with all its snapshots",
-				Long: "A workspace that went with it is in its place again as it was, ignored files too. If\nsomething else has that place, nothing is done: move it away first.",
-				Run:  runTrashRestore,
+				Long: `A workspace that went with it is in its place again as it was, ignored files too. If
+something else has that place, nothing is done: move it away first.`,
+				Run: runTrashRestore,
 			},
 			trashEmptyCommand(),
 		},

@@ -235,12 +235,24 @@ func gitMerge(t *testing.T, s *shadow.Store, sides merge.Sides) (tree gitstore.I
 func TestModes(t *testing.T) {
 	t.Parallel()
 	s := storetest.New(t)
-	base := &capture.Modes{File: capture.KnownPerm(0o644), Unusual: map[string]uint32{"ours": 0o600, "theirs": 0o600, "both": 0o600, "back": 0o600}, Empty: []string{"filled", "removed", "stays"}}
-	ours := &capture.Modes{File: capture.KnownPerm(0o644), Unusual: map[string]uint32{"ours": 0o640, "theirs": 0o600, "both": 0o640}, Empty: []string{"new", "removed", "stays", "taken/below"}}
-	theirs := &capture.Modes{File: capture.KnownPerm(0o644), Unusual: map[string]uint32{"ours": 0o600, "theirs": 0o660, "both": 0o660, "back": 0o600}, Empty: []string{"filled", "held", "stays"}}
+	base := &capture.Modes{
+		File: capture.KnownPerm(0o644), Unusual: map[string]uint32{"ours": 0o600, "theirs": 0o600, "both": 0o600, "back": 0o600},
+		Empty: []string{"filled", "removed", "stays"},
+	}
+	ours := &capture.Modes{
+		File: capture.KnownPerm(0o644), Unusual: map[string]uint32{"ours": 0o640, "theirs": 0o600, "both": 0o640},
+		Empty: []string{"new", "removed", "stays", "taken/below"},
+	}
+	theirs := &capture.Modes{
+		File: capture.KnownPerm(0o644), Unusual: map[string]uint32{"ours": 0o600, "theirs": 0o660, "both": 0o660, "back": 0o600},
+		Empty: []string{"filled", "held", "stays"},
+	}
 	tree := writeTree(t, s, files{"filled/x": "x\n", "held/x": "x\n", "taken": "a file\n"})
 	got := storetest.Must[*capture.Modes](t)(merge.Modes(s, tree, base, ours, theirs))
-	want := &capture.Modes{File: capture.KnownPerm(0o644), Unusual: map[string]uint32{"ours": 0o640, "theirs": 0o660, "both": 0o660}, Empty: []string{"new", "stays"}}
+	want := &capture.Modes{
+		File: capture.KnownPerm(0o644), Unusual: map[string]uint32{"ours": 0o640, "theirs": 0o660, "both": 0o660},
+		Empty: []string{"new", "stays"},
+	}
 	if !bytes.Equal(got.Document(), want.Document()) {
 		t.Errorf("merged modes:\n%s\nwant:\n%s", got.Document(), want.Document())
 	}
@@ -251,7 +263,10 @@ func TestNoGit(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := storetest.New(t)
-	sides := merge.Sides{Base: writeTree(t, s, files{"a": "1\n"}), Ours: writeTree(t, s, files{"a": "1\n", "b": "2\n"}), Theirs: writeTree(t, s, files{"a": "3\n"})}
+	sides := merge.Sides{
+		Base: writeTree(t, s, files{"a": "1\n"}), Ours: writeTree(t, s, files{"a": "1\n", "b": "2\n"}),
+		Theirs: writeTree(t, s, files{"a": "3\n"}),
+	}
 	t.Setenv("PATH", t.TempDir())
 	if _, err := merge.Trees(t.Context(), s, sides, false); err == nil || !strings.Contains(err.Error(), "not installed") {
 		t.Errorf("without git: %v", err)

@@ -212,7 +212,8 @@ func (f *Finder) defaultMission(ctx context.Context, c missions.Caller, at Calle
 		return m, nil
 	}
 	if at.Project == nil {
-		return nil, missions.Errorf(missions.KindNotFound, "umbra mission new, or umbra mission ls --all for those elsewhere", "no mission here: %s belongs to no project of Umbra's", at.Dir)
+		return nil, missions.Errorf(missions.KindNotFound, "umbra mission new, or umbra mission ls --all for those elsewhere",
+			"no mission here: %s belongs to no project of Umbra's", at.Dir)
 	}
 	all, problems := f.ProjectMissions(at.Project)
 	var here, alive []*projects.Mission
@@ -237,7 +238,8 @@ func (f *Finder) defaultMission(ctx context.Context, c missions.Caller, at Calle
 	if len(here) == 0 {
 		for _, m := range all {
 			if moved := m.MovedTo(at.Dir); moved != "" {
-				return nil, missions.Errorf(missions.KindNotFound, m.MoveCommand(moved), "the workspace of mission %s, %s, is in %s now", m.Name, m.Binding.Workspace, moved)
+				return nil, missions.Errorf(missions.KindNotFound, m.MoveCommand(moved),
+					"the workspace of mission %s, %s, is in %s now", m.Name, m.Binding.Workspace, moved)
 			}
 		}
 	}

@@ -48,5 +48,6 @@ func catDisplaced(at addresses.ResolvedMoment, path string) ([]byte, error) {
 			return at.Project.Store.Blob(d.ID)
 		}
 	}
-	return nil, missions.Errorf(missions.KindNotFound, "umbra show "+at.Snapshot.ID.Short()+" lists what it holds", "%s is not among the displaced files of snapshot %s", path, at.Snapshot.ID.Short())
+	return nil, missions.Errorf(missions.KindNotFound, "umbra show "+at.Snapshot.ID.Short()+" lists what it holds",
+		"%s is not among the displaced files of snapshot %s", path, at.Snapshot.ID.Short())
 }

@@ -19,14 +19,16 @@ func (rd *Reader) Forget(ctx context.Context, r missions.ForgetRequest) (mission
 		return found, err
 	}
 	if found.Snapshots == 0 {
-		return found, missions.Errorf(missions.KindNotFound, "umbra log --path "+home.ShellQuote(r.Path)+" finds a file by the names that it had", "no snapshot of %s holds %s", found.Project, found.Path)
+		return found, missions.Errorf(missions.KindNotFound, "umbra log --path "+home.ShellQuote(r.Path)+" finds a file by the names that it had",
+			"no snapshot of %s holds %s", found.Project, found.Path)
 	}
 	config, err := rd.CallerConfig(r.Caller)
 	if err != nil {
 		return found, err
 	}
 	refused := missions.Errorf(missions.KindConflict, strings.Join(forgettingSteps(found, config.Capture.Secrets, rd.Home.Path("statcache")), "\n"),
-		"%s can't be taken out of the snapshots that hold it (%s): their ids, and those of all that come after them, would change, and pins, restores, forks and conversations go by them",
+		"%s can't be taken out of the snapshots that hold it (%s): their ids, and those of all that come after them, would change, "+
+			"and pins, restores, forks and conversations go by them",
 		found.Path, describeHolders(found.Missions))
 	if refused.Details, err = json.Marshal(found); err != nil {
 		return found, fmt.Errorf("details of %s: %w", found.Path, err)

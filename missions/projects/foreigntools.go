@@ -36,7 +36,8 @@ func (s *AdapterSet) CheckPrompt(agent, program, prompt string) error {
 	if a := s.Adapter(agent); prompt == "" || a != nil && !IsForeignAdapter(a) {
 		return nil
 	}
-	return missions.Errorf(missions.KindUsage, "leave it out, and put it into the command, as that takes it: -- COMMAND", "Umbra does not know how %s is given a prompt", program)
+	return missions.Errorf(missions.KindUsage, "leave it out, and put it into the command, as that takes it: -- COMMAND",
+		"Umbra does not know how %s is given a prompt", program)
 }
 
 // CheckHeadless refuses an agent that can't be launched without a terminal, with a prompt
@@ -45,7 +46,8 @@ func (s *AdapterSet) CheckHeadless(agent, program string) error {
 	if _, ok := s.Adapter(agent).(sessions.Headless); ok {
 		return nil
 	}
-	return missions.Errorf(missions.KindUsage, "umbra fork -- COMMAND runs any command in a fork", "Umbra does not know how %s answers a prompt without a terminal", program)
+	return missions.Errorf(missions.KindUsage, "umbra fork -- COMMAND runs any command in a fork",
+		"Umbra does not know how %s answers a prompt without a terminal", program)
 }
 
 // CheckModel refuses a model where Umbra does not know how the agent is told of it.

@@ -24,7 +24,8 @@ func (rs *Restorer) planConversation(m *projects.Mission, j *Job) error {
 	a := rs.Adapter(m.Agent)
 	if a == nil || m.Stored.Session == "" {
 		if j.promotion != nil && j.promotion.fork.Stored.Session != "" {
-			j.Result.Notes = append(j.Result.Notes, fmt.Sprintf("%s has no conversation that this could become: that of %s stays where it is", m.Name, j.promotion.fork.Name))
+			j.Result.Notes = append(j.Result.Notes, fmt.Sprintf("%s has no conversation that this could become: that of %s stays where it is",
+				m.Name, j.promotion.fork.Name))
 		}
 		return nil
 	}
@@ -184,7 +185,8 @@ func restoreNote(j *Job) string {
 	if j.Files == nil || j.Files.isEmpty() {
 		return ""
 	}
-	return fmt.Sprintf("Umbra has put files that you may remember back to an earlier state (%s). Read a file again before you rely on what you remember of it.", j.countsText())
+	return fmt.Sprintf("Umbra has put files that you may remember back to an earlier state (%s). "+
+		"Read a file again before you rely on what you remember of it.", j.countsText())
 }
 
 // countsText counts the files that a job changes, "" if it changes none.

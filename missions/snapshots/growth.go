@@ -14,7 +14,9 @@ import (
 // captureWanted captures the workspace for a snapshot. It returns nil if the snapshot may
 // wait: files have only grown, as the log of a server that runs while no agent works. Grown
 // says that they have, and that the snapshot does not wait.
-func (ws *WorkspaceCache) captureWanted(ctx context.Context, m *projects.Mission, w *WantedSnapshot, batch *shadow.Batch) (captured *capture.Result, grown bool, err error) {
+func (ws *WorkspaceCache) captureWanted(
+	ctx context.Context, m *projects.Mission, w *WantedSnapshot, batch *shadow.Batch,
+) (captured *capture.Result, grown bool, err error) {
 	if ws.leavesGrowth = w.GrowthMayWait && m.Tip != nil && m.Live.OwedSnapshot == nil; ws.leavesGrowth {
 		captured, err = ws.CaptureFiles(ctx, m, batch)
 		ws.leavesGrowth = false
