@@ -101,23 +101,24 @@ func (wk *Workspaces) takeGrowth(by time.Time) map[string]waitingGrowth {
 // KeepDueGrowth keeps the growth that has waited for long enough. It is for the process that
 // watches: if nobody writes there again, no rest comes.
 func (tk *Taker) KeepDueGrowth(ctx context.Context) error {
-	return tk.keepGrowth(ctx, tk.Now())
+	return tk.keepGrowth(ctx, tk.Now(), true)
 }
 
 // KeepAllGrowth keeps the growth that waits, before the process stops that knows of it.
 func (tk *Taker) KeepAllGrowth(ctx context.Context) error {
-	return tk.keepGrowth(ctx, tk.Now().Add(maxGrowthWait))
+	return tk.keepGrowth(ctx, tk.Now().Add(maxGrowthWait), false)
 }
 
-// keepGrowth keeps the growth that is to be kept by a time.
-func (tk *Taker) keepGrowth(ctx context.Context, by time.Time) error {
+// keepGrowth keeps the growth that is to be kept by a time. Where the snapshot may wait it
+// is known to be one of growth, so that the next waits longer.
+func (tk *Taker) keepGrowth(ctx context.Context, by time.Time, mayWait bool) error {
 	var errs []error
 	for id, g := range tk.takeGrowth(by) {
 		for _, m := range tk.LiveMissionsIn(g.root) {
 			if m.ID != id {
 				continue
 			}
-			take := &missions.TakeSnapshot{Trigger: missions.TriggerWatch, Message: "files changed", OnlyIfChanged: true}
+			take := &missions.TakeSnapshot{Trigger: missions.TriggerWatch, Message: "files changed", OnlyIfChanged: true, GrowthMayWait: mayWait}
 			_, err := tk.SubmitRequest(ctx, m.Project, m.ID, &Request{Take: take})
 			errs = append(errs, err)
 		}

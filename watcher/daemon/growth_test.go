@@ -65,6 +65,15 @@ func TestGrowthIsKeptInSilence(t *testing.T) {
 	if _, waits := n.server.local.GrowthWait(n.work); waits {
 		t.Error("what is kept waits still")
 	}
+	n.ahead.Add(int64(time.Second))
+	n.grow()
+	n.until("the growth after that waits, or is kept", func() bool {
+		_, waits := n.server.local.GrowthWait(n.work)
+		return waits || n.kept()
+	})
+	if n.kept() {
+		t.Error("the next growth does not wait, as if something else had changed")
+	}
 }
 
 // TestGrowthIsKeptAtTheEnd: growth that waits is kept before the process stops that knows
