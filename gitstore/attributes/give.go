@@ -180,7 +180,7 @@ func setXattr(fd int, name string, value []byte) error {
 // Inherit gives a new file, which was not made in the directory, what it would have got
 // there: its group if the directory has the set-group-ID bit, and rights by its default
 // ACL. Perm is the most that it may get; exact says that without an ACL it gets just
-// that, past the umask.
+// that, past the umask, and else stays as it was made.
 func Inherit(dir, file beneath.Opened, perm uint32, exact bool) []Lost {
 	var st unix.Stat_t
 	from, to := int(dir.Fd()), int(file.Fd())

@@ -37,6 +37,9 @@ func (l *Launcher) NewMission(ctx context.Context, r missions.NewMissionRequest)
 	}
 	v := l.presence.MissionView(m)
 	v.Problems = append(v.Problems, l.neighbourNotes(m)...)
+	if problem := snapshots.IgnoredWorkspaceProblem(m); problem != nil {
+		v.Problems = append(v.Problems, problem.Message+"; "+problem.Fix)
+	}
 	return v, nil
 }
 

@@ -8,7 +8,6 @@ import (
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/conversations"
 	"github.com/umbra-vcs/umbra/missions/projects"
-	"github.com/umbra-vcs/umbra/missions/snapshots"
 )
 
 // MissionView is the mission as the user sees it.
@@ -41,9 +40,6 @@ func (o *Observer) MissionView(m *projects.Mission) missions.Mission {
 	}
 	if m.Live.RefusedCall != nil {
 		v.Problems = append(v.Problems, m.Live.RefusedCall.String())
-	}
-	if problem := snapshots.IgnoredWorkspaceProblem(m); problem != nil {
-		v.Problems = append(v.Problems, problem.Message+"; "+problem.Fix)
 	}
 	for _, problem := range UnkeptProblems(m) {
 		v.Problems = append(v.Problems, problem.Message+"; "+problem.Fix)

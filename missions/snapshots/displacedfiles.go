@@ -179,7 +179,7 @@ func DisplacedFiles(m *projects.Mission) ([]StoredDisplaced, error) {
 // FileProblems names the files that are where nobody looks for them: in no snapshot, or in
 // records alone.
 func (tk *Taker) FileProblems(m *projects.Mission) (list []missions.Problem) {
-	for _, p := range []*missions.Problem{tk.BudgetProblem(m), displacedProblem(m)} {
+	for _, p := range []*missions.Problem{tk.BudgetProblem(m), displacedProblem(m), IgnoredWorkspaceProblem(m)} {
 		if p != nil {
 			list = append(list, *p)
 		}

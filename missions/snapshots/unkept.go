@@ -41,10 +41,10 @@ func UnkeptReason(m *projects.Mission, dir string) projects.UnkeptReason {
 
 // IgnoredWorkspaceProblem says that a mission's workspace lies in a directory that the
 // repository around it ignores, so that its snapshots hold hardly anything; nil if it
-// does not.
+// does not, or is closed. It reads the newest snapshot's record.
 func IgnoredWorkspaceProblem(m *projects.Mission) *missions.Problem {
 	top, below := strings.CutSuffix(m.Binding.Workspace, "/"+m.Binding.PathInRepo)
-	if !below || m.Binding.PathInRepo == "" {
+	if !below || m.Binding.PathInRepo == "" || missions.StateOf(m.Lifecycle) == missions.StateClosed {
 		return nil
 	}
 	rules, err := RecordedRules(m.Project, m.Tip)
