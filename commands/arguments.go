@@ -175,6 +175,8 @@ func (p *pass) complete() error {
 		return nil
 	case v.Run == nil:
 		return missions.Errorf(missions.KindUsage, p.seeHelp(), "%s needs one of: %s", p.name(), names(v.Verbs))
+	case !strings.Contains(v.Args, "VALUE") && slices.Contains(p.args, ""):
+		return missions.Errorf(missions.KindUsage, "usage: "+call.Usage(p.path, v), "%s was given an empty argument, which names nothing", p.name())
 	case v.Instead != "" && slices.Contains(p.flags, "--"+v.Instead+"=true"):
 	case len(p.args) < v.Min:
 		return missions.Errorf(missions.KindUsage, "usage: "+call.Usage(p.path, v), "%s needs %s", p.name(), missing(v.Args, len(p.args)))
@@ -182,8 +184,6 @@ func (p *pass) complete() error {
 		return missions.Errorf(missions.KindUsage, "usage: "+call.Usage(p.path, v), "%s takes no argument, and got %q", p.name(), p.args[0])
 	case v.Max > 0 && len(p.args) > v.Max:
 		return missions.Errorf(missions.KindUsage, "usage: "+call.Usage(p.path, v), "%s takes no more than %d, and got %q too", p.name(), v.Max, p.args[v.Max])
-	case !strings.Contains(v.Args, "VALUE") && slices.Contains(p.args, ""):
-		return missions.Errorf(missions.KindUsage, "usage: "+call.Usage(p.path, v), "%s was given an empty argument, which names nothing", p.name())
 	}
 	return nil
 }

@@ -31,7 +31,7 @@ func (g *Globals) Flags() []flags.Flag {
 		flags.String("home", "keep Umbra's data in `DIR` (UMBRA_HOME)", &g.Home),
 		flags.Bool("json", "print JSON", &g.JSON),
 		flags.Bool("no-daemon", "start no daemon: work in this process (UMBRA_NO_DAEMON=1)", &g.NoDaemon),
-		flags.Bool("quiet", "no progress, no notices", &g.Quiet),
+		flags.Bool("quiet", "no progress, no notices, no word of what was only done", &g.Quiet),
 		flags.Bool("yes", "answer questions with yes", &g.Yes),
 		flags.String("color", "colour: `auto|always|never`", &g.Color),
 		flags.Bool("no-color", "no colour, as --color never", &g.noColor),

@@ -38,6 +38,10 @@ func runReport(c *call.Call) error {
 	r.Caller, r.ID = caller, missions.NewRequestID()
 	done, err := svc.Report(ctx, r)
 	if err != nil {
+		e := missions.AsError(err)
+		if e.Kind == missions.KindNotFound && r.Text == "" && r.Fork != "" {
+			return missions.Errorf(e.Kind, e.Hint+"; if that is the text: umbra fork report FORK "+r.Fork, "%w", err)
+		}
 		return err
 	}
 	return c.TellDone(done, func(p *print.Printer) { writeReported(p, done) })

@@ -243,6 +243,14 @@ func (f *Finder) defaultMission(ctx context.Context, c missions.Caller, at Calle
 			}
 		}
 	}
+	if len(here) == 0 {
+		removed, _ := f.RemovedMissionsIn(at.Project) // what can't be read is for doctor to say
+		for _, m := range removed {
+			if slices.Contains(strings.Split(at.Dir, "/"), m.ID) { // its workspace is in a directory of that name
+				return nil, projects.InTrashError(m)
+			}
+		}
+	}
 	if len(here) == 0 && len(problems) > 0 {
 		return nil, missions.Errorf(missions.KindDamaged, "umbra doctor", "no mission that can be read works in %s: %s", at.Dir, problems[0].Message)
 	}

@@ -101,8 +101,10 @@ func checkRequest(r missions.ForkRequest) error {
 		return missions.Errorf(missions.KindUsage, "give a number from 1 to 100", "--count %d makes no sense", r.Count)
 	case r.Count > 0 && r.Workspace != "":
 		return missions.Errorf(missions.KindUsage, "leave out --workspace", "%d forks can't share one workspace", r.Count)
-	case len(r.Prompts) > 0 && (r.Prompt != "" || r.Again || slices.Contains(r.Prompts, "")):
+	case len(r.Prompts) > 0 && (r.Prompt != "" || r.Again):
 		return missions.Errorf(missions.KindUsage, "give each fork one prompt", "the prompts of the forks contradict each other")
+	case slices.Contains(r.Prompts, ""):
+		return missions.Errorf(missions.KindUsage, "give each fork a prompt that says something", "a prompt of the forks is empty")
 	case max(1, r.Count)*len(r.Prompts) > 100:
 		return missions.Errorf(missions.KindUsage, "make 100 at a time", "%d forks are too many", max(1, r.Count)*len(r.Prompts))
 	case r.Prompt != "" && r.Again:

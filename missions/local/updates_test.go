@@ -401,10 +401,10 @@ func TestReportRefused(t *testing.T) {
 			t.Errorf("%s: %v (%+v)", what, err, e)
 		}
 	}
-	refused("not a fork", missions.ReportRequest{Fork: f.name, Text: "x"}, missions.KindConflict, "is not a fork")
+	refused("not a fork", missions.ReportRequest{Fork: f.name, Text: "x"}, missions.KindNotFound, "is not a fork")
 	refused("unknown", missions.ReportRequest{Fork: "none", Text: "x"}, missions.KindNotFound, "none")
-	refused("nothing was said", missions.ReportRequest{Fork: "try"}, missions.KindConflict, "nothing to report")
-	refused("only what is not seen", missions.ReportRequest{Fork: "try", Text: "\x1b\u202e\n"}, missions.KindConflict, "nothing to report")
+	refused("nothing was said", missions.ReportRequest{Fork: "try"}, missions.KindNotFound, "nothing to report")
+	refused("only what is not seen", missions.ReportRequest{Fork: "try", Text: "\x1b\u202e\n"}, missions.KindNotFound, "nothing to report")
 	refused("too long", missions.ReportRequest{Fork: "try", Text: strings.Repeat("x", missions.MaxUpdateBytes+1)}, missions.KindUsage, "too long")
 	refused("a foreign id", missions.ReportRequest{Fork: "try", Text: "x", ID: "../x"}, missions.KindUsage, "no id")
 	f.fork.hook("UserPromptSubmit", map[string]any{"prompt": "go", "prompt_id": "p1"})

@@ -57,7 +57,7 @@ func (c *Courier) whyUntold(m *projects.Mission) string {
 // parentOf is the mission that a fork is of.
 func (c *Courier) parentOf(m *projects.Mission) (*projects.Mission, error) {
 	if m.Parent == nil {
-		return nil, missions.Errorf(missions.KindConflict, "umbra mission ls --tree shows which missions are forks",
+		return nil, missions.Errorf(missions.KindNotFound, "umbra mission ls --tree shows which missions are forks",
 			"mission %s is not a fork: there is nobody to report to", m.Name)
 	}
 	parent, err := c.LoadMission(m.Project, m.Parent.Mission)
@@ -136,6 +136,6 @@ func lastWords(t sessions.Turn) string {
 }
 
 func nothingToSay(m *projects.Mission) error {
-	return missions.Errorf(missions.KindConflict, fmt.Sprintf("give the text: umbra fork report %s TEXT", m.Name),
+	return missions.Errorf(missions.KindNotFound, fmt.Sprintf("give the text: umbra fork report %s TEXT", m.Name),
 		"there is nothing to report: the agent of %s has answered nothing since it was forked", m.Name)
 }
