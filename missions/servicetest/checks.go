@@ -290,7 +290,7 @@ func forkReports(d *desk) {
 	d.write("a.txt", "one\n")
 	d.mission("work")
 	_, err := d.Report(d.ctx, missions.ReportRequest{Caller: d.caller(), Fork: "work", Text: "found"})
-	d.refuses("a report of what is no fork", missions.KindConflict, err)
+	d.refuses("a report of what is no fork", missions.KindNotFound, err)
 	_, err = d.Fork(d.ctx, missions.ForkRequest{Caller: d.caller(), From: "work", Name: "child"})
 	d.ok("fork", err)
 	again := missions.ReportRequest{Caller: d.caller(), ID: missions.NewRequestID(), Fork: "child", Text: "found\x1b[1m it"}
