@@ -87,16 +87,26 @@ func TestSameDirectoryOtherIdentity(t *testing.T) {
 		"a copy on another device":  func(b *testBench) { b.copied(); b.changeIdentities(renumbered) },
 		"a copy on a reused number": func(b *testBench) { b.copied(); b.changeIdentities(bornEarlier) },
 	} {
-		for _, kind := range []string{"git", "plain"} {
+		for _, kind := range []string{"git", "plain", "a subdirectory", "a git directory elsewhere"} {
 			t.Run(what+", "+kind, func(t *testing.T) {
 				t.Parallel()
 				b := newBench(t)
+				switch kind {
+				case "a git directory elsewhere":
+					b.git("init", "-q", "--separate-git-dir", b.dir+".git")
+				case "a subdirectory":
+					b.git("init", "-q")
+					b.dir = filepath.Join(b.dir, "sub")
+				}
 				b.write("a.txt", "one\n")
 				b.write("b.txt", "two\n")
 				if kind == "git" {
 					b.versioned()
 				}
-				b.mission("work")
+				ask := missions.NewMissionRequest{Caller: b.caller(), Name: "work", Command: []string{"sh"}, Workspace: b.dir}
+				if _, err := b.local.NewMission(t.Context(), ask); err != nil {
+					t.Fatal(err)
+				}
 				become(b)
 				b.works("work")
 			})
@@ -310,6 +320,10 @@ func TestDirectoryOfAnother(t *testing.T) {
 		b.git("worktree", "add", "-q", "-b", "fresh", tree.dir)
 		if _, err := tree.local.Snapshot(context.Background(), missions.SnapshotRequest{Caller: tree.caller(), Mission: m.ID}); err == nil {
 			t.Error("a snapshot was taken of another worktree")
+		}
+		s, err := tree.local.Status(t.Context(), missions.StatusRequest{Caller: tree.caller()})
+		if err != nil || len(s.Problems) != 1 || !strings.Contains(s.Problems[0].Message, "was moved, replaced") {
+			t.Errorf("status says of it %+v, %v", s.Problems, err)
 		}
 	})
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/agents"
-	"github.com/umbra-vcs/umbra/missions/home"
 	"github.com/umbra-vcs/umbra/missions/presence"
 	"github.com/umbra-vcs/umbra/missions/projects"
 	"github.com/umbra-vcs/umbra/missions/snapshots"
@@ -74,7 +73,7 @@ func (mv *Mover) ownerInPlace(m *projects.Mission, g projects.Directory) string 
 			}
 		}
 	}
-	if g.Repo != nil && !home.IsWithin(g.Dir, g.Repo.CommonDir) && m.Project.Locations.CommonIdentity.Is(g.CommonIdentity) {
+	if m.IsWorktreeMadeAnew(g) {
 		return "a worktree that was made anew"
 	}
 	return ""

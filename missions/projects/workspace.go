@@ -86,11 +86,17 @@ func (m *Mission) WorkspaceProblem(from string) *missions.Problem {
 	return &problem
 }
 
+// IsWorktreeMadeAnew reports whether a directory that is where the workspace was is in another
+// linked worktree of the mission's repository: git has made that one, nobody copied it.
+func (m *Mission) IsWorktreeMadeAnew(g Directory) bool {
+	return g.Repo != nil && g.Repo.Linked && m.Project.Locations.CommonIdentity.Is(g.CommonIdentity)
+}
+
 // isWorkspaceCopied reports whether the directory that is where the workspace was holds
-// what that held.
+// what that held, so that the mission goes on there.
 func (m *Mission) isWorkspaceCopied() bool {
 	g, err := InspectDirectory(m.Binding.Workspace)
-	if err != nil {
+	if err != nil || m.IsWorktreeMadeAnew(g) {
 		return false
 	}
 	like, err := m.Resembles(g)
