@@ -31,8 +31,11 @@ func isElsewhere(b []byte, i int) bool {
 	if !ok {
 		return false
 	}
+	if slices.Contains(labels, strings.ToLower(name)) {
+		return false
+	}
 	line := lineBefore(b, begin)
-	if isVolume(line, word) || strings.Contains(name, "://") {
+	if isVolume(line, word) || isListedVolume(b, begin) || strings.Contains(name, "://") {
 		return true
 	}
 	if variable, value, ok := strings.Cut(name, "="); ok {
@@ -44,6 +47,9 @@ func isElsewhere(b []byte, i int) bool {
 	return isHost(name) || isForeignWord(name) && copiesElsewhere(line)
 }
 
+// labels are words that a text puts before a path of this machine, in a command's output too.
+var labels = []string{"cwd", "file", "path", "dir", "at", "in", "from", "to", "see", "error", "warning"}
+
 // hostWords are words of which one in a name says that it is a host's or a container's.
 var hostWords = []string{"host", "localhost", "server", "remote", "container"}
 
@@ -51,7 +57,7 @@ var hostWords = []string{"host", "localhost", "server", "remote", "container"}
 // address, or one that says so. Any other word before a colon may be a sentence's.
 func isHost(name string) bool {
 	if strings.HasSuffix(name, "]") {
-		return true // [::1]
+		return strings.Contains(name, ":") // [::1], but not [ERROR]
 	}
 	user, host, ok := strings.Cut(name, "@")
 	switch {
@@ -121,13 +127,32 @@ func wordBegin(b []byte, i int) int {
 }
 
 // isVolume reports whether a word is what a container's volume is: the value of -v, the
-// next word or joined to it, or an item of a list in YAML.
+// next word or joined to it.
 func isVolume(line []byte, word string) bool {
 	if strings.HasPrefix(word, "--volume=") || strings.HasPrefix(word, "-v=") {
 		return true
 	}
 	line = bytes.TrimRight(line, "\"'`\\")
 	before := bytes.TrimRight(line, " ")
-	isItem := string(bytes.TrimLeft(before, " ")) == "-"
-	return len(before) < len(line) && (isItem || bytes.HasSuffix(before, []byte(" -v")) || bytes.HasSuffix(before, []byte("--volume")))
+	return len(before) < len(line) && (bytes.HasSuffix(before, []byte(" -v")) || bytes.HasSuffix(before, []byte("--volume")))
+}
+
+// isListedVolume reports whether the word at b[begin] is an item of a list of volumes in
+// YAML: all lines between it and the line "volumes:" are items too. Any other list is text.
+func isListedVolume(b []byte, begin int) bool {
+	at := max(0, begin-mostWord)
+	text := strings.NewReplacer(`\r`, "", "\r", "", `\n`, "\n", `\"`, `"`).Replace(string(b[at:begin]))
+	lines := strings.Split(text, "\n")
+	for i := len(lines) - 1; i >= 0; i-- {
+		line := strings.TrimSpace(lines[i])
+		switch {
+		case i == len(lines)-1 && strings.TrimRight(line, "\"' ") != "-":
+			return false
+		case line == "volumes:" || strings.HasSuffix(line, `"volumes:`):
+			return true
+		case line != "" && line[0] != '-' && line[0] != '#':
+			return false
+		}
+	}
+	return false
 }

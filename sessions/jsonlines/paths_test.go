@@ -82,6 +82,10 @@ func TestPathsElsewhere(t *testing.T) {
 		"docker cp db:/a/b/x /a/b/ && kubectl cp ns/pod:/a/b x":          "docker cp db:/a/b/x /n/ && kubectl cp ns/pod:/a/b x",
 		"git clone box:/a/b && sudo mount nas:/a/b /mnt":                 "",
 		"volumes:\n  - data:/a/b\n  - \"data:/a/b:ro\"\n  - /a/b:/a/b":   "volumes:\n  - data:/a/b\n  - \"data:/a/b:ro\"\n  - /n:/a/b",
+		"volumes:\n  # kept\n  - db:/var/db\n  - data:/a/b":              "",
+		"- cwd:/a/b/x\n- main:/a/b/c.go:12: bad\n  - seen:/a/b":          "- cwd:/n/x\n- main:/n/c.go:12: bad\n  - seen:/n",
+		"- volumes:\n\nNotes\n- main:/a/b":                               "- volumes:\n\nNotes\n- main:/n",
+		"[ERROR]:/a/b/x git worktree at:/a/b docker file:/a/b":           "[ERROR]:/n/x git worktree at:/n docker file:/n",
 		"http://localhost:8080/a/b https://host/a/b ssh://host:/a/b/":    "",
 	}.check(t, sessions.Rewrite{OldRoot: "/a/b", NewRoot: "/n"})
 }
