@@ -81,6 +81,7 @@ func (l *Launcher) PrepareLaunch(ctx context.Context, m *projects.Mission, r mis
 	if err := l.CheckPrompt(m.Agent, m.AgentName(), r.Prompt); err != nil {
 		return missions.Launch{}, err
 	}
+	presence.PutBackPrompt(m, presence.HasTakenPrompt(m)) // of a launch whose end nobody has reported
 	if r.Headless {
 		if err := l.CheckHeadless(m.Agent, m.AgentName()); err != nil {
 			return missions.Launch{}, err
@@ -100,7 +101,6 @@ func (l *Launcher) PrepareLaunch(ctx context.Context, m *projects.Mission, r mis
 	if problem := snapshots.LostWorktreeProblem(m); problem != nil {
 		launch.Notes = append(launch.Notes, problem.Message+"; "+problem.Fix)
 	}
-	presence.PutBackPrompt(m, presence.HasTakenPrompt(m)) // of a launch whose end nobody has reported
 	m.Live.HasHooks, m.Live.BoundSession, m.Live.LaunchID, m.Live.HeardSinceLaunch = false, "", launch.ID, false
 	m.Live.Problem, m.Live.RefusedCall = "", nil
 	m.Live.Places = projects.WorkPlaces{}

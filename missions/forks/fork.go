@@ -99,8 +99,9 @@ func checkRequest(r missions.ForkRequest) error {
 	switch {
 	case r.Count < 0 || r.Count > 100:
 		return missions.Errorf(missions.KindUsage, "give a number from 1 to 100", "--count %d makes no sense", r.Count)
-	case r.Count > 0 && r.Workspace != "":
-		return missions.Errorf(missions.KindUsage, "leave out --workspace", "%d forks can't share one workspace", r.Count)
+	case (r.Count > 0 || len(r.Prompts) > 1) && r.Workspace != "":
+		forks := max(1, r.Count) * max(1, len(r.Prompts))
+		return missions.Errorf(missions.KindUsage, "leave out --workspace", "%d forks can't share one workspace", forks)
 	case len(r.Prompts) > 0 && (r.Prompt != "" || r.Again):
 		return missions.Errorf(missions.KindUsage, "give each fork one prompt", "the prompts of the forks contradict each other")
 	case slices.Contains(r.Prompts, ""):
