@@ -264,6 +264,7 @@ func (j *forkJob) complete(ctx context.Context) error {
 	}
 	failpoint.Hit("fork.flushed")
 	j.mission = m
+	j.forker.updates.NoteCopy(j.moment.Mission, j.placedSession.Move.OldID, j.placedSession.ID, j.isPresent)
 	if j.isPresent {
 		return j.forker.updates.Peek(j.moment.Mission, j.id)
 	}

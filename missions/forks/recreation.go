@@ -184,6 +184,7 @@ func (f *Forker) rebindMission(m *projects.Mission, made *fork.Made) error {
 	if err != nil {
 		return err
 	}
+	f.updates.NoteCopy(m, to.OldID, done.ID, true)
 	conversations.SwitchSession(m, done.ID, done.Path)
 	return nil
 }

@@ -349,6 +349,69 @@ func TestUpdateAndPromotion(t *testing.T) {
 	f.healthy()
 }
 
+// forked is a fork of a moment, whose agent has answered once.
+func (f *family) forked(moment, name string) *family {
+	f.Helper()
+	r, err := f.local.Fork(context.Background(), missions.ForkRequest{Caller: f.caller(), From: moment, Name: name})
+	if err != nil {
+		f.Fatal(err)
+	}
+	fork := &family{talker: talkerOf(f.talker, r.Missions[0]), id: r.Missions[0].ID, name: name}
+	fork.turn = f.turn + 100
+	fork.answers("go", "the answer of "+name)
+	return fork
+}
+
+func (f *family) promotes(fork string) {
+	f.Helper()
+	if _, err := f.local.Promote(context.Background(), missions.PromoteRequest{Caller: f.caller(), Fork: fork, Force: true}); err != nil {
+		f.Fatal(err)
+	}
+}
+
+// TestUpdateAndLaterPromotions: what a mission's agent has said itself, as a promoted fork, it
+// is not told after the promotion of another fork, which goes on from that. Nor is it where the
+// fork has come by its conversation through a fork of its own.
+func TestUpdateAndLaterPromotions(t *testing.T) {
+	t.Parallel()
+	f := newFamily(t)
+	f.fork.answers("try", "it works")
+	f.reports("")
+	f.promotes("try")
+	f.waits(0)
+	promoted := f.view().HeadAddress
+	f.forked(f.name, "second")
+	f.promotes("second")
+	f.waits(0)
+	if third := f.forked(f.name, "third").view(); third.PendingUpdates != 0 {
+		t.Errorf("%d updates wait for a fork made then", third.PendingUpdates)
+	}
+
+	before := func(r *missions.RestoreRequest) { r.Force = true }
+	f.restore(f.name+"@2", before)
+	f.waits(1)
+	past := f.forked(promoted, "past")
+	past.restore("past@2", before) // from before the promotion: nobody has said it there
+	f.promotes("past")
+	f.waits(1)
+	past.restore(promoted, before)
+	f.promotes("past")
+	f.waits(0)
+
+	near := f.forked(f.name, "near")
+	if _, err := f.local.Report(t.Context(), missions.ReportRequest{Caller: f.caller(), Fork: "near"}); err != nil {
+		t.Fatal(err)
+	}
+	f.waits(1)
+	f.promotes("near")
+	f.waits(0)
+	near.forked("near", "far")
+	f.promotes("far")
+	f.promotes("near")
+	f.waits(0)
+	f.healthy()
+}
+
 // TestForkPeeks: a fork is told what waits for its source, which is told it all the same;
 // and a fork that could not be made leaves nothing.
 func TestForkPeeks(t *testing.T) {

@@ -18,6 +18,9 @@ import (
 // left with /clear, or cleared, stays so.
 func (c *Courier) Follow(m *projects.Mission, op projects.Operation, copied string) {
 	b, now := boxOf(m), m.Stored.Session
+	if parent, _ := c.parentOf(m); parent != nil {
+		c.NoteCopy(parent, copied, now, false)
+	}
 	told, err := b.told()
 	c.warn(m, err)
 	for _, d := range c.waiting(m) {
@@ -40,6 +43,28 @@ func (c *Courier) Follow(m *projects.Mission, op projects.Operation, copied stri
 		case claimed:
 			c.warn(m, b.retire(d))
 		}
+	}
+}
+
+// NoteCopy notes that the conversation of a mission, or of a fork of it, was copied: the agent
+// of the copy has said whatever the agent of the copied conversation has said itself. So a
+// promotion of the copy tells none of it again, to the mission or to one that it descends from.
+// An update that is from the copied conversation itself counts only if the copy is whole, since
+// a shorter copy may end before what the update tells.
+//
+// It takes no lock: whoever tells an update, or puts it back, meanwhile, writes it elsewhere,
+// and box.waiting knows which of the two counts. A note that is lost so has an agent told again.
+func (c *Courier) NoteCopy(m *projects.Mission, copied, made string, isWhole bool) {
+	for m != nil {
+		b := boxOf(m)
+		told, err := b.told()
+		c.warn(m, err)
+		for _, d := range append(c.waiting(m), told...) {
+			if (isWhole || d.isOwnIn(copied)) && d.claimFor(made, copied) {
+				c.warn(m, b.rewrite(d))
+			}
+		}
+		m, _ = c.parentOf(m) // nil: no fork, or its parent was removed and is told nothing
 	}
 }
 
