@@ -38,7 +38,7 @@ func (l *Launcher) Keep(ctx context.Context, r missions.KeepRequest) (missions.K
 	}
 	begun := false
 	req := &snapshots.Request{Event: missions.AgentExited{Code: r.ExitCode}, Prepare: func(m *projects.Mission) (bool, error) {
-		if h := m.Live.Handover; r.Failed == "" && h != nil && h.LaunchID == r.Launch {
+		if r.Failed == "" && m.Live.WaitsForHandover(r.Launch) {
 			begun = true // since it was looked for: the agent is to be launched again
 			return false, nil
 		}

@@ -102,7 +102,7 @@ func (l *Launcher) PrepareLaunch(ctx context.Context, m *projects.Mission, r mis
 		launch.Notes = append(launch.Notes, problem.Message+"; "+problem.Fix)
 	}
 	m.Live.HasHooks, m.Live.BoundSession, m.Live.LaunchID, m.Live.HeardSinceLaunch = false, "", launch.ID, false
-	m.Live.Problem, m.Live.RefusedCall = "", nil
+	m.Live.Headless, m.Live.Problem, m.Live.RefusedCall = r.Headless, "", nil
 	m.Live.Places = projects.WorkPlaces{}
 	l.SwitchToThisBoot(m)
 	m.Live.LaunchedAt, m.Live.MissingHooks, m.Live.Numbering = l.InstantNow(), nil, nil

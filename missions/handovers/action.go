@@ -143,7 +143,7 @@ func (s *Scheduler) tryAction(ctx context.Context, m *projects.Mission, a projec
 	}
 	if isFromOwnAgent(a, m) && s.startHandover(m, begun) {
 		result = queuedResult(m)
-		result.Handover = &missions.Handover{How: "relaunched"}
+		result.Handover = handoverEnd(m)
 		return result, nil
 	}
 	ctx = context.WithoutCancel(ctx) // the agent is to be back, whoever has left

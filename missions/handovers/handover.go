@@ -152,7 +152,7 @@ func (s *Scheduler) performHandoverAction(ctx context.Context, m *projects.Missi
 			return missions.RestoreResult{
 				Target: last.Target, TargetAddress: restores.AddressOfSnapshot(m, target), Mission: m.ID, MissionName: m.Name, Workspace: m.Binding.Workspace, Done: true,
 				SafetySnapshot: last.SafetySnapshot, Snapshot: last.Snapshot.ID.String(), SessionID: m.Stored.Session,
-				Handover: &missions.Handover{How: "relaunched"},
+				Handover: handoverEnd(m),
 			}.WithEmptyLists(), nil
 		}
 	}
@@ -188,7 +188,11 @@ func handoverBanner(h *projects.Handover, m *projects.Mission, r missions.Restor
 		lost += "; " + restores.WaitingPromptsText(h.NotTakenUp, cmp.Or(r.SafetySnapshot, h.PromptsSnapshot))
 	}
 	if failed != nil {
-		return fmt.Sprintf("umbra: %s was not done: %s; the agent goes on as it was, %s", h.Action, strings.Join(strings.Fields(missions.AsError(failed).Message), " "), lost)
+		then := "the agent goes on as it was"
+		if m.Live.Headless {
+			then = "the agent was ended"
+		}
+		return fmt.Sprintf("umbra: %s was not done: %s; %s, %s", h.Action, strings.Join(strings.Fields(missions.AsError(failed).Message), " "), then, lost)
 	}
 	did := h.Action.String()
 	if h.Action.Kind() != string(missions.TriggerPromote) {

@@ -43,7 +43,7 @@ func (s *Scheduler) previewHandover(m *projects.Mission, j *restores.Job) *missi
 		return nil
 	}
 	if presence.CanRelaunchAgent(m) {
-		return &missions.Handover{How: "relaunched"}
+		return handoverEnd(m)
 	}
 	if m.Live.IsInSession(j.Conversation.ReturnSession) {
 		return nil

@@ -28,10 +28,10 @@ func (s *Scheduler) awaitHandoverPoll(ctx context.Context) error {
 	return projects.Sleep(ctx, handoverPollInterval)
 }
 
-// awaitRelaunch waits until the keeper has launched the agent again, and adds to the
-// result what became of the agent.
+// awaitRelaunch waits until the keeper has launched the agent again, or has ended with an
+// agent that has no terminal, and adds to the result what became of the agent.
 func (s *Scheduler) awaitRelaunch(ctx context.Context, m *projects.Mission, h *projects.Handover, result *missions.RestoreResult) {
-	result.Handover = &missions.Handover{How: "relaunched"}
+	result.Handover = handoverEnd(m)
 	for deadline := s.Now().Add(relaunchPatience); s.Now().Before(deadline); {
 		now, err := s.LoadMission(m.Project, m.ID)
 		if err != nil {
@@ -48,7 +48,18 @@ func (s *Scheduler) awaitRelaunch(ctx context.Context, m *projects.Mission, h *p
 			break
 		}
 	}
-	result.Notes = append(result.Notes, "the agent is not back yet: look at its terminal")
+	if !m.Live.Headless {
+		result.Notes = append(result.Notes, "the agent is not back yet: look at its terminal")
+	}
+}
+
+// handoverEnd says how an agent goes on that is ended for a handover: its keeper launches
+// it again, unless it has no terminal.
+func handoverEnd(m *projects.Mission) *missions.Handover {
+	if m.Live.Headless {
+		return &missions.Handover{How: "resume", Type: "umbra mission resume " + m.Name}
+	}
+	return &missions.Handover{How: "relaunched"}
 }
 
 // RelaunchAfterHandover answers a keeper whose agent was ended for a handover: with the
@@ -61,7 +72,7 @@ func (s *Scheduler) RelaunchAfterHandover(ctx context.Context, m *projects.Missi
 		}
 		h := now.Live.Handover
 		switch {
-		case h == nil || h.LaunchID != r.Launch:
+		case !now.Live.WaitsForHandover(r.Launch):
 			return missions.KeepResult{}, false, nil
 		case h.Done:
 			next, err := s.prepareRelaunch(ctx, now, r)

@@ -29,12 +29,13 @@ type ProcessState struct {
 	EndedAgent  *lock.Owner `json:"ended,omitempty"`       // the agent whose end its keeper has reported
 	AgentRoot   string      `json:"agent_root,omitempty"`
 
-	LaunchID         string  `json:"launch,omitempty"`  // of the newest launch that the keeper was given
-	EndedLaunch      string  `json:"over,omitempty"`    // the launch whose agent's end its keeper has reported
-	LaunchedAt       instant `json:"launched,omitzero"` // when the newest launch was
-	HeardSinceLaunch bool    `json:"spoke,omitempty"`   // the agent was heard in a turn since the newest launch
-	Boot             string  `json:"boot,omitempty"`    // the boot of the system that the instants are of
-	ClientVersion    string  `json:"client,omitempty"`  // the agent's version
+	LaunchID         string  `json:"launch,omitempty"`   // of the newest launch that the keeper was given
+	Headless         bool    `json:"headless,omitempty"` // the newest launch was without a terminal
+	EndedLaunch      string  `json:"over,omitempty"`     // the launch whose agent's end its keeper has reported
+	LaunchedAt       instant `json:"launched,omitzero"`  // when the newest launch was
+	HeardSinceLaunch bool    `json:"spoke,omitempty"`    // the agent was heard in a turn since the newest launch
+	Boot             string  `json:"boot,omitempty"`     // the boot of the system that the instants are of
+	ClientVersion    string  `json:"client,omitempty"`   // the agent's version
 
 	Places WorkPlaces `json:"places,omitzero"`
 }
@@ -268,4 +269,12 @@ func (l *ProcessState) HasKeeper() bool { return l.Keeper != nil && l.Keeper.Liv
 func (l *ProcessState) IsOrphaned() bool {
 	gone := l.Keeper != nil && l.Keeper.Liveness() == lock.Gone
 	return gone && l.KeeperChild != nil && l.KeeperChild.Liveness() == lock.Alive
+}
+
+// WaitsForHandover reports whether the keeper of this launch, whose agent has ended, waits
+// to launch the agent again. An agent without a terminal is ended for good: launched
+// again it would have no prompt to answer.
+func (l *Live) WaitsForHandover(launch string) bool {
+	h := l.Handover
+	return h != nil && h.LaunchID == launch && !(h.Done && l.Headless)
 }
