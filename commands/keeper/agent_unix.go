@@ -94,8 +94,14 @@ func plainStart(err error) error {
 
 func (a *agent) pid() int { return a.cmd.Process.Pid }
 
-// end ends the agent as umbra mission stop does, and returns when it has ended.
+// end ends the agent as umbra mission stop does, and returns when it has ended. The pid of
+// an agent that was waited for may be another process.
 func (a *agent) end() {
+	select {
+	case <-a.done:
+		return
+	default:
+	}
 	_ = syscall.Kill(a.pid(), syscall.SIGTERM) // it may have ended
 	select {
 	case <-a.done:

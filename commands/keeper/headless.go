@@ -87,29 +87,43 @@ func reportAnswer(c *call.Call, launch missions.Launch) error {
 	return nil
 }
 
-// timeLimit ends the agent that a keeper has when its time is over.
+// timeLimit ends the agent that a keeper has when its time is over. An agent that has
+// ended in time has done so, however long its last snapshot takes.
 type timeLimit struct {
-	mu    sync.Mutex
-	agent *agent
-	over  bool
+	mu     sync.Mutex
+	agent  *agent // that runs; nil before it and after it
+	passed bool
+	over   bool // an agent was ended
 }
 
 // pass says that the time is over.
 func (l *timeLimit) pass() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.over = true
-	if l.agent != nil {
-		go l.agent.end()
-	}
+	l.passed = true
+	l.endAgent()
 }
 
 // holds says that this agent has started: its time may be over already.
 func (l *timeLimit) holds(a *agent) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.agent = a; l.over {
-		go a.end()
+	l.agent = a
+	l.endAgent()
+}
+
+// releases says that the agent has ended.
+func (l *timeLimit) releases() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.agent = nil
+}
+
+// endAgent ends the agent if its time is over. The caller holds the lock.
+func (l *timeLimit) endAgent() {
+	if l.passed && l.agent != nil {
+		l.over = true
+		go l.agent.end()
 	}
 }
 

@@ -121,6 +121,7 @@ func runAgent(c *call.Call, svc missions.Launches, launch missions.Launch, vars 
 	reported, over := make(chan error, 1), make(chan struct{})
 	go func() { reported <- reportStart(telling, svc, launch, agent.pid(), over) }() // the agent need not wait for it
 	code, err := agent.wait()
+	limit.releases()
 	close(over)
 	defer time.AfterFunc(startPatience, tellNoMore).Stop()
 	if rerr := <-reported; rerr != nil && telling.Err() == nil {
