@@ -32,15 +32,15 @@ func ForkCommand() *call.Verb {
 			flags.Int("starter", "begin no agent when the process `PID`, which waits for it, has ended", &starter),
 		},
 		Run: func(c *call.Call) error {
-			awaited := func() bool { return starter == 0 || os.Getppid() == starter }
-			return keepHeadless(c, c.Arg(0), timeout, awaited)
+			return keepHeadless(c, c.Arg(0), timeout, starter)
 		},
 	}
 }
 
 // keepHeadless launches a mission's agent without a terminal when it is its turn, and
-// keeps it. An agent that has not begun is not begun any more when nobody waits for it.
-func keepHeadless(c *call.Call, mission string, timeout time.Duration, awaited func() bool) error {
+// keeps it. An agent that has not begun is not begun any more when its starter, if it has
+// one, has ended.
+func keepHeadless(c *call.Call, mission string, timeout time.Duration, starter int) error {
 	// Who listens may have gone: that is no reason to die.
 	c.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	c.Reach = call.Staying
@@ -48,7 +48,7 @@ func keepHeadless(c *call.Call, mission string, timeout time.Duration, awaited f
 	if err != nil {
 		return err
 	}
-	launch, err := launchInTurn(ctx, c, svc, awaited, missions.LaunchRequest{
+	launch, err := launchInTurn(ctx, c, svc, starter, missions.LaunchRequest{
 		Caller: caller, Mission: mission, Resume: true, Headless: true, KeeperPID: os.Getpid(),
 	})
 	if err != nil {
@@ -65,7 +65,10 @@ func keepHeadless(c *call.Call, mission string, timeout time.Duration, awaited f
 	if err != nil {
 		return err
 	}
-	return reportAnswer(c, launch)
+	if err := reportAnswer(c, launch); err != nil { // the agent has ended well all the same
+		c.Notice("note: its answer is not reported to its parent: %s", missions.AsError(err).Message)
+	}
+	return nil
 }
 
 // reportAnswer queues the answer of a fork for the agent of its parent. The id of the
@@ -81,10 +84,7 @@ func reportAnswer(c *call.Call, launch missions.Launch) error {
 		return err
 	}
 	_, err = svc.Report(ctx, missions.ReportRequest{Caller: caller, ID: launch.ID, Fork: m.ID})
-	if err != nil {
-		c.Notice("note: its answer is not reported to its parent: %s", missions.AsError(err).Message)
-	}
-	return nil
+	return err
 }
 
 // timeLimit ends the agent that a keeper has when its time is over. An agent that has
@@ -133,13 +133,20 @@ func (l *timeLimit) isOver() bool {
 	return l.over
 }
 
-// turnPause is how long a launch that must wait for its turn waits until it is tried again.
-const turnPause = 500 * time.Millisecond
+const (
+	// turnPause is how long a launch that must wait for its turn waits until it is tried
+	// again. Of those with a starter one alone waits.
+	turnPause = 500 * time.Millisecond
+	// turnPauseAtMost is how long it becomes where nobody waits for the launch, and where
+	// many may wait beside each other.
+	turnPauseAtMost = 10 * time.Second
+)
 
 // launchInTurn is Launch, again and again while too many missions are live.
-func launchInTurn(ctx context.Context, c *call.Call, svc missions.Launches, awaited func() bool, r missions.LaunchRequest) (missions.Launch, error) {
-	for said := false; ; said = true {
-		if !awaited() {
+func launchInTurn(ctx context.Context, c *call.Call, svc missions.Launches, starter int, r missions.LaunchRequest) (missions.Launch, error) {
+	pause, said := turnPause, false
+	for {
+		if starter != 0 && os.Getppid() != starter {
 			return missions.Launch{}, missions.Errorf(missions.KindInterrupted, "umbra mission resume "+r.Mission, "the command that began it has ended")
 		}
 		launch, err := svc.Launch(ctx, r)
@@ -148,13 +155,23 @@ func launchInTurn(ctx context.Context, c *call.Call, svc missions.Launches, awai
 		}
 		if !said {
 			c.Notice("waits for its turn: %s", missions.AsError(err).Message)
+			said = true
 		}
 		select {
 		case <-ctx.Done():
 			return launch, ctx.Err()
-		case <-time.After(turnPause):
+		case <-time.After(pause):
 		}
+		pause = nextPause(pause, starter)
 	}
+}
+
+// nextPause is the pause of launchInTurn after this one.
+func nextPause(pause time.Duration, starter int) time.Duration {
+	if starter != 0 {
+		return pause
+	}
+	return min(2*pause, turnPauseAtMost)
 }
 
 // withStreams is the world of an agent without a terminal: it reads nothing, and prints to

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"io"
 	"os"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/umbra-vcs/umbra/commands/call"
 	"github.com/umbra-vcs/umbra/commands/calltest"
@@ -16,6 +18,14 @@ import (
 type reporting struct {
 	missions.Service
 	keep func(missions.KeepRequest)
+}
+
+func (reporting) Launch(context.Context, missions.LaunchRequest) (missions.Launch, error) {
+	return missions.Launch{Argv: []string{"/bin/sh", "-c", "exit 0"}, Dir: os.TempDir()}, nil
+}
+
+func (reporting) Mission(context.Context, missions.MissionRequest) (missions.Mission, error) {
+	return missions.Mission{}, missions.Errorf(missions.KindBusy, "", "nobody is there to ask")
 }
 
 func (s reporting) Keep(_ context.Context, r missions.KeepRequest) (missions.KeepResult, error) {
@@ -64,6 +74,34 @@ func TestTimePassesBeforeTheStart(t *testing.T) {
 		err := keepsLimited(t, reporting{keep: func(missions.KeepRequest) {}}, never, limit, program)
 		if err == nil || limit.isOver() != want {
 			t.Errorf("%s: over %v, error %v", program, limit.isOver(), err)
+		}
+	}
+}
+
+// TestAnswerIsNotReported: where the answer of an agent can't be reported, the agent has
+// ended well all the same.
+func TestAnswerIsNotReported(t *testing.T) {
+	t.Parallel()
+	b := calltest.New(t, reporting{keep: func(missions.KeepRequest) {}})
+	b.Env.Stdin = nil
+	c := &call.Call{Env: b.Env}
+	err := c.Do(func(c *call.Call) error { return keepHeadless(c, "m", 0, 0) })
+	if said := b.Stderr.String(); err != nil || !strings.Contains(said, "note: its answer is not reported to its parent: nobody is there to ask") {
+		t.Errorf("error %v, and it says %q", err, said)
+	}
+}
+
+// TestDetachedLaunchesWaitLonger: of many that wait for their turn, and that nobody waits
+// for, each asks every ten seconds in the end.
+func TestDetachedLaunchesWaitLonger(t *testing.T) {
+	t.Parallel()
+	for starter, want := range map[int]time.Duration{0: 10 * time.Second, 1: turnPause} {
+		pause := turnPause
+		for range 10 {
+			pause = nextPause(pause, starter)
+		}
+		if pause != want {
+			t.Errorf("with the starter %d the pause becomes %s, want %s", starter, pause, want)
 		}
 	}
 }
