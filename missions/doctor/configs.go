@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/shadow"
@@ -47,7 +46,7 @@ func mendConfigStore(ctx context.Context, dir string) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case wrong && p.Invariant == "I1":
-		return setAside(dir)
+		return home.SetAside(dir)
 	case wrong:
 		return errors.Join(err, errors.New(p.Message))
 	}
@@ -109,14 +108,4 @@ func configProblem(ctx context.Context, dir string) (problem missions.Problem, w
 		}
 	}
 	return problem, wrong
-}
-
-// setAside renames a damaged repository to a free name.
-func setAside(dir string) error {
-	for n := 1; ; n++ {
-		to := fmt.Sprintf("%s%s%d", dir, home.AsideSuffix, n)
-		if _, err := os.Lstat(to); err != nil {
-			return os.Rename(dir, to)
-		}
-	}
 }

@@ -35,11 +35,11 @@ func (e *Examiner) Doctor(ctx context.Context, r missions.DoctorRequest) (missio
 	}
 	x.retryStuck(ctx)
 	x.checkDirectories(projects)
-	gone, err := x.checkRegister(projects)
+	missing, err := x.checkRegister(ctx, projects)
 	if err != nil {
 		return x.Result, err
 	}
-	if len(problems) == 0 && !gone { // else what seems to be no more may be what can't be read
+	if len(problems) == 0 && !missing { // else what seems to be no more may be what can't be read
 		if err := x.checkLiveStates(projects); err != nil {
 			return x.Result, err
 		}
@@ -64,7 +64,7 @@ type Examination struct {
 	request  missions.DoctorRequest
 	Result   missions.DoctorResult
 	stuck    []stuck
-	gone     []string // ids of projects that were made in the home and are not there
+	gone     []string // projects that were made in the home and are not there, by their names in it
 
 	refless map[string]bool // missions that have snapshots and no ref
 

@@ -24,15 +24,14 @@ func (x *Examination) checkOperations(ctx context.Context) error {
 			return err
 		})
 	}
-	register, err := x.Examiner.ReadRegister()
-	if err != nil {
-		return fmt.Errorf("read the list of projects: %w", err)
-	}
+	register, unread := x.Examiner.ReadRegister() // checkRegister reports why
 	for _, op := range operations {
 		phase, _ := op.Phase()
 		if phase == journal.Done {
 			x.checkSetAsideFiles(ctx, op)
-			x.checkForgotten(op, register)
+			if unread == nil {
+				x.checkForgotten(op, register)
+			}
 		}
 		if phase == journal.Done || phase != journal.Interrupted && !forks.IsAbandoned(op) {
 			continue // finished, and what it took away is kept until the next idle point; or at work

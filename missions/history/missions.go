@@ -2,12 +2,12 @@ package history
 
 import (
 	"context"
-	"os"
 	"slices"
 	"strings"
 
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/addresses"
+	"github.com/umbra-vcs/umbra/missions/home"
 	"github.com/umbra-vcs/umbra/missions/projects"
 )
 
@@ -55,15 +55,10 @@ func (rd *Reader) Mission(ctx context.Context, r missions.MissionRequest) (missi
 		return missions.Mission{}, err
 	}
 	v := rd.presence.MissionView(m)
-	if output := rd.Home.OutputFile(m.ID); fileIsThere(output) {
+	if output := rd.Home.OutputFile(m.ID); home.IsThere(output) {
 		v.Output = output
 	}
 	return v, nil
-}
-
-func fileIsThere(name string) bool {
-	_, err := os.Lstat(name)
-	return err == nil
 }
 
 // Projects lists the known projects.

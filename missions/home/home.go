@@ -22,6 +22,15 @@ import (
 // AsideSuffix follows the name of what was set aside, before a number.
 const AsideSuffix = ".damaged-"
 
+// SetAside renames what is damaged to a free name beside it.
+func SetAside(path string) error {
+	for n := 1; ; n++ {
+		if to := fmt.Sprintf("%s%s%d", path, AsideSuffix, n); !IsThere(to) {
+			return os.Rename(path, to)
+		}
+	}
+}
+
 // GitHookNames are the hooks by which Git tells that HEAD has moved, and when.
 func GitHookNames() []string {
 	return []string{"post-commit", "post-checkout", "post-merge", "post-rewrite"}

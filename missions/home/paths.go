@@ -1,6 +1,9 @@
 package home
 
 import (
+	"errors"
+	"io/fs"
+	"os"
 	"strings"
 )
 
@@ -28,4 +31,11 @@ func ShellCommand(words []string) string {
 // IsWithin reports whether path is dir or below it. Both are clean.
 func IsWithin(dir, path string) bool {
 	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
+}
+
+// IsThere reports whether something is at the path, a link that leads nowhere too. What
+// can't be asked for may be there.
+func IsThere(path string) bool {
+	_, err := os.Lstat(path)
+	return !errors.Is(err, fs.ErrNotExist)
 }

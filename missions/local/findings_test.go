@@ -84,6 +84,76 @@ func TestProjectGoneFromHome(t *testing.T) {
 	}
 }
 
+// TestProjectBackFromBackup: what a restore took away in a project that is gone stays in the
+// journal until its user knows, whatever happened to the list of projects; and a project that
+// is back is listed again.
+func TestProjectBackFromBackup(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.write("a.txt", "one\n")
+	b.mission("work")
+	b.write("a.txt", "two\n")
+	b.snapshot("two")
+	b.restore("work@start")
+	dir, register := b.project().Dir, b.local.Home.Path("projects.json")
+	b.local.CloseProjects()
+	move := func(from, to string) {
+		t.Helper()
+		if err := os.Rename(from, to); err != nil {
+			t.Fatal(err)
+		}
+	}
+	check := func(r missions.DoctorRequest, entries int, wants ...string) {
+		t.Helper()
+		d := b.doctor(r)
+		var got []string
+		for _, p := range append(d.Problems, d.Fixed...) {
+			got = append(got, p.Message)
+		}
+		for i := range max(len(wants), len(got)) {
+			if len(wants) != len(got) || !strings.Contains(got[i], wants[i]) {
+				t.Errorf("doctor %+v says %q, not %q", r, got, wants)
+				break
+			}
+		}
+		if list, _, err := b.local.Journal.List(); err != nil || len(list) != entries {
+			t.Errorf("doctor %+v left %d journal entries: %v", r, len(list), err)
+		}
+	}
+	fix, know, look := missions.DoctorRequest{Fix: true}, missions.DoctorRequest{Known: true}, missions.DoctorRequest{}
+
+	move(dir, b.dir+".backup")
+	b.put(register, "[{")
+	check(look, 1, "the list of projects, "+register+", is damaged")
+	check(fix, 1, "is damaged")
+	if _, err := os.Lstat(register + ".damaged-1"); err != nil {
+		t.Error(err)
+	}
+	away := "the journal holds what a restore took away in a project that is no more"
+	check(fix, 1, away)
+	if err := os.Remove(register); err != nil {
+		t.Fatal(err)
+	}
+	check(fix, 1, away)
+
+	move(b.dir+".backup", dir)
+	unlisted := filepath.Base(dir) + " is not in the list of projects"
+	check(look, 1, unlisted)
+	check(fix, 1, unlisted)
+	check(look, 1)
+	b.local.CloseProjects()
+	move(dir, b.dir+".backup")
+	check(know, 1)
+	move(b.dir+".backup", dir)
+	check(fix, 1, unlisted)
+	b.local.CloseProjects()
+	move(dir, b.dir+".backup")
+	check(fix, 1, dir+" is gone")
+	check(know, 1)
+	check(fix, 0, away, "the state of a mission that is no more")
+	check(look, 0)
+}
+
 // TestDoctorNamesNoCircle hints at no command that says the same again.
 func TestDoctorNamesNoCircle(t *testing.T) {
 	t.Parallel()

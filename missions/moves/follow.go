@@ -2,9 +2,6 @@ package moves
 
 import (
 	"context"
-	"errors"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -34,7 +31,7 @@ func (mv *Mover) Follow(ctx context.Context, m *projects.Mission, cwd string) (*
 	}
 	if scope := "/" + m.Binding.PathInRepo; to.Repo != nil && to.Repo.TopLevel+scope == moved && strings.HasSuffix(from, scope) {
 		top := strings.TrimSuffix(from, scope) // is the whole repository's, and was moved with it
-		if at, err := projects.InspectDirectory(to.Repo.TopLevel); err == nil && (!isThere(top) || projects.ResolveLinks(top) == at.Dir) {
+		if at, err := projects.InspectDirectory(to.Repo.TopLevel); err == nil && (!home.IsThere(top) || projects.ResolveLinks(top) == at.Dir) {
 			from, to = top, at
 		}
 	}
@@ -52,11 +49,6 @@ func (mv *Mover) Follow(ctx context.Context, m *projects.Mission, cwd string) (*
 		return m, err
 	}
 	return fresh, nil
-}
-
-func isThere(path string) bool {
-	_, err := os.Lstat(path)
-	return !errors.Is(err, fs.ErrNotExist)
 }
 
 // followers are the missions whose workspaces were moved from one directory to another.

@@ -205,7 +205,7 @@ func (r *Registry) createProject(ctx context.Context, g Directory) (*Project, er
 	if err := r.WriteProject(ctx, p, dir); err != nil {
 		return nil, fmt.Errorf("make the project: %w", err)
 	}
-	if err := r.changeRegister(id, &RegisterEntry{ID: id, Dir: filepath.Base(dir), Path: g.Top}); err != nil {
+	if err := r.register(RegisterEntry{ID: id, Dir: filepath.Base(dir), Path: g.Top}); err != nil {
 		r.Logger.Warn("list the project", "project", p.Name, "error", err) // it is there all the same
 	}
 	return r.OpenProject(dir)
@@ -272,7 +272,7 @@ func (r *Registry) RemoveEmptyProject(p *Project) error {
 	if open != nil {
 		err = open.close()
 	}
-	if err := errors.Join(err, os.RemoveAll(unfinished), r.changeRegister(p.ID, nil)); err != nil {
+	if err := errors.Join(err, os.RemoveAll(unfinished), r.unregister(p.ID)); err != nil {
 		return fmt.Errorf("take the empty project away: %w", err)
 	}
 	return nil
