@@ -79,7 +79,7 @@ type Holders struct {
 	Dir       string   `json:"dir"` // where all that is kept of the project is
 	Missions  []Holder `json:"missions"`
 	Snapshots int      `json:"snapshots"`
-	Trash     bool     `json:"trash,omitempty"` // missions of the project are in it, with their workspaces
+	Trash     []string `json:"trash,omitempty"` // the project's missions in it, by names that umbra trash empty takes
 	Captured  bool     `json:"captured"`        // a newest snapshot holds it: the next one will as well
 	// CapturedPaths are what the path is in those, whose workspaces may be others.
 	CapturedPaths []string `json:"captured_paths,omitempty"`

@@ -86,9 +86,13 @@ func forgettingSteps(found missions.Holders, secrets []string, caches string) []
 	if len(live) > 0 {
 		steps = append(steps, "end what works there:", "umbra mission stop "+strings.Join(live, " "))
 	}
-	steps = append(steps, "to have its bytes gone, remove all snapshots of "+found.Project+", which can't be brought back; files in workspaces stay:")
-	if found.Trash {
-		steps = append(steps, "umbra trash empty")
+	stay := "; files in workspaces stay:"
+	if len(found.Trash) > 0 {
+		stay = "; files in workspaces stay, but for those in the trash:"
+	}
+	steps = append(steps, "to have its bytes gone, remove all snapshots of "+found.Project+", which can't be brought back"+stay)
+	if len(found.Trash) > 0 {
+		steps = append(steps, "umbra trash empty "+home.ShellCommand(found.Trash))
 	}
 	return append(steps, "umbra daemon stop && rm -r "+home.ShellQuote(found.Dir)+" "+home.ShellQuote(caches),
 		"umbra doctor says then that they are gone, and how to say that you know; after that, what the journal has of them goes with:", "umbra doctor --fix")

@@ -1,8 +1,10 @@
 package history
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	slashpath "path"
 	"slices"
@@ -33,7 +35,7 @@ func (rd *Reader) holders(ctx context.Context, r missions.ForgetRequest) (missio
 	}
 	s := &holderSearch{
 		project: at.Project, path: slashpath.Join(at.Binding.PathInRepo, path), scopes: map[string]string{},
-		seen: map[gitstore.ID]bool{}, holder: map[string]*missions.Holder{}, contents: map[gitstore.ID]bool{},
+		walked: map[gitstore.ID]bool{}, holder: map[string]*missions.Holder{}, contents: map[gitstore.ID]bool{},
 		found: missions.Holders{Path: path, Project: at.Project.Name, Dir: at.Project.Dir},
 	}
 	if err := s.searchMissions(ctx, rd); err != nil {
@@ -43,8 +45,14 @@ func (rd *Reader) holders(ctx context.Context, r missions.ForgetRequest) (missio
 		s.found.Missions, s.found.Snapshots = append(s.found.Missions, *h), s.found.Snapshots+h.Snapshots
 	}
 	slices.SortFunc(s.found.Missions, func(a, b missions.Holder) int { return strings.Compare(a.Name+a.ID, b.Name+b.ID) })
-	if repo := at.Binding.CommonDir; repo != "" && s.isInRepository(ctx, repo) {
-		s.found.Repository = repo
+	if repo := at.Binding.CommonDir; repo != "" && home.IsThere(repo) && len(s.contents) > 0 {
+		has, err := s.isInRepository(ctx, repo)
+		if err != nil {
+			return missions.Holders{}, fmt.Errorf("look for %s in %s: %w", s.path, repo, err)
+		}
+		if has {
+			s.found.Repository = repo
+		}
 	}
 	return s.found, nil
 }
@@ -54,7 +62,7 @@ type holderSearch struct {
 	project  *projects.Project
 	path     string            // below the top level of the repository
 	scopes   map[string]string // of the missions' workspaces, by mission: their paths below it
-	seen     map[gitstore.ID]bool
+	walked   map[gitstore.ID]bool
 	holder   map[string]*missions.Holder // by mission
 	contents map[gitstore.ID]bool        // what the path was
 	found    missions.Holders
@@ -64,7 +72,7 @@ func (s *holderSearch) searchMissions(ctx context.Context, rd *Reader) error {
 	list, problems := rd.ProjectMissions(s.project)
 	removed, more := rd.RemovedMissionsIn(s.project)
 	addresses.NotifyProblems(ctx, append(problems, more...))
-	s.found.Trash = len(removed) > 0
+	s.found.Trash = removedNames(removed)
 	known := map[string]missions.Holder{}
 	for _, m := range append(list, removed...) {
 		s.scopes[m.ID] = m.Binding.PathInRepo
@@ -87,14 +95,21 @@ func (s *holderSearch) searchMissions(ctx context.Context, rd *Reader) error {
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			for _, path := range s.pathsIn(snap.Mission) {
-				holds, err := s.look(snap, path, known)
-				if err != nil {
-					return err
-				}
-				if newest && holds && !known[ref.Name.Mission()].Removed && !slices.Contains(s.found.CapturedPaths, path) {
+			walked := s.walked[snap.ID]
+			if walked && !newest {
+				break // and so were those before it
+			}
+			held, err := s.look(snap, known)
+			if err != nil {
+				return err
+			}
+			for _, path := range held {
+				if newest && !known[ref.Name.Mission()].Removed && !slices.Contains(s.found.CapturedPaths, path) {
 					s.found.Captured, s.found.CapturedPaths = true, append(s.found.CapturedPaths, path)
 				}
+			}
+			if walked {
+				break
 			}
 			newest = false
 		}
@@ -121,19 +136,31 @@ func (s *holderSearch) pathsIn(mission string) (paths []string) {
 	return paths
 }
 
-// look counts a snapshot if it holds a path and was not looked at before.
-func (s *holderSearch) look(snap *gitstore.Snapshot, path string, known map[string]missions.Holder) (holds bool, err error) {
-	entry := gitstore.TreeEntry{ID: snap.Tree}
-	if path != "" {
-		entry, err = s.project.Store.Lookup(snap.Tree, path)
+// look returns by which paths a snapshot holds the path, and counts it if it was not
+// looked at before.
+func (s *holderSearch) look(snap *gitstore.Snapshot, known map[string]missions.Holder) (held []string, err error) {
+	for _, path := range s.pathsIn(snap.Mission) {
+		entry := gitstore.TreeEntry{ID: snap.Tree}
+		if path != "" {
+			entry, err = s.project.Store.Lookup(snap.Tree, path)
+		}
+		if errors.Is(err, gitstore.ErrNoEntry) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		held, s.contents[entry.ID] = append(held, path), true
 	}
-	if errors.Is(err, gitstore.ErrNoEntry) {
-		return false, nil
+	if len(held) > 0 && !s.walked[snap.ID] {
+		s.count(snap, known)
 	}
-	if err != nil || s.seen[snap.ID] {
-		return err == nil, err
-	}
-	s.seen[snap.ID], s.contents[entry.ID] = true, true
+	s.walked[snap.ID] = true
+	return held, nil
+}
+
+// count notes a snapshot that holds the path for its mission.
+func (s *holderSearch) count(snap *gitstore.Snapshot, known map[string]missions.Holder) {
 	h := s.holder[snap.Mission]
 	if h == nil {
 		first := known[snap.Mission]
@@ -151,15 +178,35 @@ func (s *holderSearch) look(snap *gitstore.Snapshot, path string, known map[stri
 	if h.Oldest == "" || !snap.At.After(h.OldestAt) { // a history is walked from its newest snapshot
 		h.Oldest, h.OldestAt = id, snap.At
 	}
-	return true, nil
 }
 
-// isInRepository reports whether the user's own repository has one of the contents.
-func (s *holderSearch) isInRepository(ctx context.Context, repo string) bool {
-	for id := range s.contents {
-		if _, err := git.Run(ctx, git.Command{GitDir: repo, Args: []string{"cat-file", "-e", id.String()}}); err == nil {
-			return true
+// removedNames are what missions in the trash are asked for by: names, or ids where
+// several have one name.
+func removedNames(removed []*projects.Mission) (names []string) {
+	for _, m := range removed {
+		if slices.ContainsFunc(removed, func(o *projects.Mission) bool { return o != m && o.Name == m.Name }) {
+			names = append(names, m.ID)
+		} else {
+			names = append(names, m.Name)
 		}
 	}
-	return false
+	return names
+}
+
+// isInRepository reports whether the user's own repository has one of the contents. None
+// is fetched that a partial clone lacks.
+func (s *holderSearch) isInRepository(ctx context.Context, repo string) (bool, error) {
+	var ids bytes.Buffer
+	for id := range s.contents {
+		ids.WriteString(id.String() + "\n")
+	}
+	out, err := git.Run(ctx, git.Command{
+		GitDir: repo, Env: []string{"GIT_NO_LAZY_FETCH=1"}, Stdin: &ids, Args: []string{"cat-file", "--batch-check"},
+	})
+	for line := range strings.Lines(string(out)) {
+		if !strings.HasSuffix(line, " missing\n") {
+			return true, nil
+		}
+	}
+	return false, err
 }

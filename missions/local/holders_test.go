@@ -57,6 +57,27 @@ func TestHolders(t *testing.T) {
 	b.healthy()
 }
 
+// TestHoldersInUnreadRepository: a repository of the user's that git can't read may have the
+// file; one that is gone has it no more.
+func TestHoldersInUnreadRepository(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.git("init", "-q")
+	b.write("key.txt", "hunter2\n")
+	b.mission("work")
+	b.git("add", "key.txt")
+	forget := func() (missions.Holders, error) {
+		return b.local.Forget(t.Context(), missions.ForgetRequest{Caller: b.caller(), Mission: "work", Path: "key.txt"})
+	}
+	if h, err := forget(); h.Repository == "" || missions.AsError(err).Kind != missions.KindConflict {
+		t.Errorf("what is staged: %+v %v", h, err)
+	}
+	b.write(".git/config", "[broken\n")
+	if h, err := forget(); err == nil || missions.AsError(err).Kind == missions.KindConflict {
+		t.Errorf("what can't be read: %+v %v", h, err)
+	}
+}
+
 // TestHoldersInSubdirectories: missions of one repository whose workspaces are other
 // directories of it name one file by other paths.
 func TestHoldersInSubdirectories(t *testing.T) {
