@@ -38,6 +38,7 @@ type Mission struct {
 	Git                GitState     `json:"git"`
 	PendingPermissions []Permission `json:"pending_permissions"`
 	PendingUpdates     int          `json:"pending_updates"`
+	PromptKept         bool         `json:"prompt_kept,omitempty"` // a prompt that no agent has taken; the next launch sends it
 	PendingAction      string       `json:"pending_action,omitempty"`
 	CanFork            bool         `json:"can_fork"`
 	ForkBlockedReason  string       `json:"fork_blocked_reason,omitempty"`

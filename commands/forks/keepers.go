@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -57,6 +58,7 @@ func (k keepers) startDetached(m missions.Mission) error {
 // A keeperEvent is a line that a keeper says, or its end.
 type keeperEvent struct {
 	mission string
+	at      time.Time
 	line    string
 	ended   bool
 	code    int // of its exit, once it has ended
@@ -65,20 +67,50 @@ type keeperEvent struct {
 // outputDelay is how long the lines of a keeper that has ended are still waited for.
 const outputDelay = time.Second
 
-// start starts the keeper of a mission, and sends what it says, and its end.
-func (k keepers) start(m missions.Mission, events chan<- keeperEvent) (*exec.Cmd, error) {
+// mailbox has what keepers say until it is taken. No keeper waits for that, so that the
+// lines of one that has ended are all there.
+type mailbox struct {
+	more chan struct{} // something is there
+
+	mu     sync.Mutex
+	events []keeperEvent
+}
+
+func newMailbox() *mailbox { return &mailbox{more: make(chan struct{}, 1)} }
+
+func (b *mailbox) put(e keeperEvent) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.events = append(b.events, e)
+	select {
+	case b.more <- struct{}{}:
+	default:
+	}
+}
+
+func (b *mailbox) takeAll() []keeperEvent {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	all := b.events
+	b.events = nil
+	return all
+}
+
+// start starts the keeper of a mission, and puts into a mailbox what the keeper says, and
+// its end.
+func (k keepers) start(m missions.Mission, heard *mailbox) (*exec.Cmd, error) {
 	cmd, err := k.command(m, "--starter", strconv.Itoa(os.Getpid()))
 	if err != nil {
 		return nil, err
 	}
-	lines := &lineWriter{line: func(line string) { events <- keeperEvent{mission: m.ID, line: line} }}
+	lines := &lineWriter{line: func(line string) { heard.put(keeperEvent{mission: m.ID, at: k.c.Now(), line: line}) }}
 	cmd.Stderr, cmd.WaitDelay = lines, outputDelay
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
 	go func() {
 		_ = cmd.Wait() // its exit code says how it ended
-		events <- keeperEvent{mission: m.ID, ended: true, code: cmd.ProcessState.ExitCode()}
+		heard.put(keeperEvent{mission: m.ID, at: k.c.Now(), ended: true, code: cmd.ProcessState.ExitCode()})
 	}()
 	return cmd, nil
 }

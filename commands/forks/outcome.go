@@ -25,6 +25,8 @@ type Outcome struct {
 	Answer    string  `json:"answer,omitempty"`
 	Output    string  `json:"output,omitempty"` // the file that the agent has printed to
 	Problem   string  `json:"problem,omitempty"`
+
+	PromptKept bool `json:"prompt_kept,omitempty"` // no agent has taken it
 }
 
 // Ending is how a background fork has ended.
@@ -35,29 +37,39 @@ const (
 	EndedByItself Ending = "exit"
 	EndedTimeout  Ending = "timeout"
 	EndedStopped  Ending = "stopped"   // with the command that had begun it
-	EndedNotBegun Ending = "not_begun" // its prompt is kept
+	EndedNotBegun Ending = "not_begun" // it was not started
+	EndedKilled   Ending = "killed"    // its keeper was, and nobody knows how its agent ended
 )
 
 // isGood reports whether the agent has answered, and ended well.
-func (o Outcome) isGood() bool {
+func (o Outcome) isGood() bool { return o.isWell() && !o.PromptKept }
+
+// isWell reports whether the agent calls its own end a good one.
+func (o Outcome) isWell() bool {
 	return o.Ended == EndedByItself && o.ExitCode != nil && *o.ExitCode == 0
 }
 
-// finish takes in the end of a fork's keeper, which has this exit code, and reports it.
-func (r *run) finish(b *background, code int) {
-	o, took := &b.outcome, r.c.Now().Sub(b.begun)
+// finish takes in the end of a fork's keeper, which has this exit code, and reports it. A
+// keeper that says why it ends has the exit code of that, and none of its agent.
+func (r *run) finish(b *background, code int, at time.Time) {
+	o, begun := &b.outcome, !b.begun.IsZero()
+	problem, fails := strings.CutPrefix(b.said, errorPrefix)
 	switch {
-	case b.begun.IsZero():
-		o.Problem = strings.TrimPrefix(b.said, "umbra: ")
-	case r.timeout > 0 && took >= r.timeout && code == missions.KindTimeout.ExitCode():
+	case begun && fails && code == missions.KindTimeout.ExitCode():
 		o.Ended = EndedTimeout
-	case r.stopped && code != 0:
+	case begun && r.stopped && code != 0:
 		o.Ended = EndedStopped
+	case code < 0 && !r.stopped:
+		if o.Problem = "its keeper was killed"; begun {
+			o.Ended = EndedKilled
+		}
+	case !begun || fails:
+		o.Problem = problem
 	default:
 		o.Ended, o.ExitCode = EndedByItself, &code
 	}
-	if !b.begun.IsZero() {
-		o.Seconds = math.Round(took.Seconds()*10) / 10
+	if o.Ended != EndedNotBegun {
+		o.Seconds = math.Round(at.Sub(b.begun).Seconds()*10) / 10
 		r.look(b)
 	}
 	if !r.c.JSON {
@@ -72,7 +84,7 @@ func (r *run) look(b *background) {
 	ctx, o := context.WithoutCancel(r.c.Context), &b.outcome
 	m, err := r.svc.Mission(ctx, missions.MissionRequest{Caller: r.caller, Name: b.mission.ID})
 	if err == nil {
-		o.Address, o.Output, o.Turns = m.HeadAddress, m.Output, m.Turn-b.mission.Turn
+		o.Address, o.Output, o.Turns, o.PromptKept = m.HeadAddress, m.Output, m.Turn-b.mission.Turn, m.PromptKept
 		var d missions.Difference
 		if d, err = r.svc.Diff(ctx, missions.DiffRequest{Caller: r.caller, From: r.made.Source.ID, To: m.Head}); err == nil {
 			o.Files = len(d.Files)
@@ -109,8 +121,12 @@ func writeOutcome(p *print.Printer, o Outcome, timeout time.Duration) {
 		how = "was ended after " + timeout.String()
 	case o.Ended == EndedStopped:
 		how = "was stopped"
-	case !o.isGood():
+	case o.Ended == EndedKilled:
+		how = "is not kept any more"
+	case !o.isWell():
 		how = "ended with exit code " + missions.Itoa(*o.ExitCode)
+	case !o.isGood():
+		how = "ended without an answer"
 	}
 	line := print.Clean(o.Mission) + " " + how
 	if o.Ended != EndedNotBegun {
@@ -119,7 +135,11 @@ func writeOutcome(p *print.Printer, o Outcome, timeout time.Duration) {
 	}
 	p.Line("%s", line)
 	first, _, _ := strings.Cut(strings.TrimSpace(o.Answer), "\n")
-	for _, more := range []string{first, o.Problem} {
+	resume := ""
+	if o.PromptKept {
+		resume = "to send its prompt: umbra mission resume " + o.Mission
+	}
+	for _, more := range []string{first, o.Problem, resume} {
 		if more != "" {
 			p.Line("  %s", print.Clean(more))
 		}

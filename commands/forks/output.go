@@ -22,7 +22,7 @@ func Output() *call.Verb {
 				return err
 			}
 			if m.Output == "" {
-				return missions.Errorf(missions.KindNotFound, "umbra show "+m.Name+" prints its last turn", "the agent of %s was not run without a terminal", m.Name)
+				return missions.Errorf(missions.KindNotFound, "umbra show "+m.Name+" prints its last turn", "%s has no output of an agent in the background", m.Name)
 			}
 			if c.JSON {
 				return c.PrintJSON(map[string]string{"mission": m.Name, "output": m.Output})

@@ -29,7 +29,7 @@ type run struct {
 type background struct {
 	mission missions.Mission // as it was made
 	cmd     *exec.Cmd        // its keeper, nil before it was started
-	said    string           // by its keeper, last
+	said    string           // by its keeper: why it ends, else the last line
 	begun   time.Time        // its agent; zero if it has not
 	ended   bool
 	outcome Outcome
@@ -39,18 +39,21 @@ type background struct {
 // or has ended, and reports each end. So one alone waits for its turn.
 func (r *run) all() error {
 	for _, m := range r.made.Missions {
-		r.forks = append(r.forks, &background{mission: m, outcome: Outcome{Mission: m.Name, ID: m.ID, Workspace: m.Workspace, Ended: EndedNotBegun}})
+		o := Outcome{Mission: m.Name, ID: m.ID, Workspace: m.Workspace, Ended: EndedNotBegun, PromptKept: true}
+		r.forks = append(r.forks, &background{mission: m, outcome: o})
 	}
-	events, interrupted := make(chan keeperEvent), r.c.Context.Done()
+	heard, interrupted := newMailbox(), r.c.Context.Done()
 	var impatient <-chan time.Time // nil before the user has interrupted
 	for {
-		r.startNext(events)
+		r.startNext(heard)
 		if !r.living() && (r.stopped || r.started == len(r.forks)) {
 			return r.report()
 		}
 		select {
-		case e := <-events:
-			r.take(e)
+		case <-heard.more:
+			for _, e := range heard.takeAll() {
+				r.take(e)
+			}
 		case <-interrupted:
 			interrupted, impatient, r.stopped = nil, time.After(stopPatience), true
 			r.terminate()
@@ -61,7 +64,7 @@ func (r *run) all() error {
 }
 
 // startNext starts the next keeper if none waits for its agent's launch.
-func (r *run) startNext(events chan<- keeperEvent) {
+func (r *run) startNext(heard *mailbox) {
 	for !r.stopped && r.started < len(r.forks) {
 		if r.started > 0 {
 			if last := r.forks[r.started-1]; last.begun.IsZero() && !last.ended {
@@ -71,11 +74,11 @@ func (r *run) startNext(events chan<- keeperEvent) {
 		b := r.forks[r.started]
 		r.started++
 		var err error
-		if b.cmd, err = r.keepers.start(b.mission, events); err == nil {
+		if b.cmd, err = r.keepers.start(b.mission, heard); err == nil {
 			return
 		}
 		b.ended, b.said = true, err.Error()
-		r.finish(b, call.CodeBeforeAgent)
+		r.finish(b, call.CodeBeforeAgent, r.c.Now())
 	}
 }
 
@@ -89,24 +92,36 @@ func (r *run) living() bool {
 	return false
 }
 
+// errorPrefix begins the line in which a command of Umbra's says why it ends.
+const errorPrefix = "umbra: "
+
 // take takes in what a keeper says. Its first words of its mission's id say that it has
-// launched the agent.
+// launched the agent, which prints elsewhere.
 func (r *run) take(e keeperEvent) {
 	for _, b := range r.forks {
 		switch {
 		case b.mission.ID != e.mission:
 		case e.ended:
 			b.ended = true
-			r.finish(b, e.code)
+			r.finish(b, e.code, e.at)
 		case b.begun.IsZero() && strings.HasPrefix(e.line, b.mission.ID+" "):
-			b.begun = r.c.Now()
+			b.begun, b.said = e.at, ""
 			r.c.Notice("%s has begun", b.mission.Name)
-		case b.begun.IsZero():
-			b.said = e.line
-			r.c.Notice("%s %s%s", b.mission.Name, e.line, r.afterThis())
-		case strings.HasPrefix(e.line, "note: "):
-			r.c.Notice("%s: %s", b.mission.Name, e.line)
+		default:
+			b.hear(e.line)
+			if b.begun.IsZero() {
+				r.c.Notice("%s %s%s", b.mission.Name, e.line, r.afterThis())
+			} else if strings.HasPrefix(e.line, "note: ") {
+				r.c.Notice("%s: %s", b.mission.Name, e.line)
+			}
 		}
+	}
+}
+
+// hear remembers a line of the keeper. A hint comes after the error that counts.
+func (b *background) hear(line string) {
+	if !strings.HasPrefix(b.said, errorPrefix) {
+		b.said = line
 	}
 }
 

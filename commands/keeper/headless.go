@@ -80,7 +80,7 @@ func reportAnswer(c *call.Call, launch missions.Launch) error {
 		caller.Cwd = launch.Dir
 	}
 	m, err := svc.Mission(ctx, missions.MissionRequest{Caller: caller, Name: launch.Mission.ID})
-	if err != nil || m.Parent == nil || m.CloseReason == missions.CloseReasonPromoted {
+	if err != nil || m.Parent == nil || m.CloseReason == missions.CloseReasonPromoted || m.PromptKept {
 		return err
 	}
 	_, err = svc.Report(ctx, missions.ReportRequest{Caller: caller, ID: launch.ID, Fork: m.ID})

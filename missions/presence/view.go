@@ -57,7 +57,7 @@ func (o *Observer) MissionView(m *projects.Mission) missions.Mission {
 	if err := m.CheckMachine(); err != nil && !m.InTrash {
 		v.Notes = append(v.Notes, err.Error())
 	}
-	if m.FirstPrompt != "" {
+	if v.PromptKept = m.FirstPrompt != ""; v.PromptKept {
 		v.Notes = append(v.Notes, "a prompt that no agent has taken is kept; to send it: umbra mission resume "+m.Name)
 	}
 	if m.Diverged {
