@@ -1,6 +1,8 @@
 package local
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -41,6 +43,14 @@ func TestPromoteBase(t *testing.T) {
 			b.promoted("other")
 			b.undo()
 		}},
+		{"restore of one path", func(b, _ *testBench) {
+			b.write("mine.txt", "one\n")
+			moment := b.snapshot("mine").ID
+			b.write("mine.txt", "two\n")
+			if _, err := b.local.Restore(b.Context(), missions.RestoreRequest{Caller: b.caller(), Moment: moment, Paths: []string{"mine.txt"}, All: true}); err != nil {
+				b.Fatal(err)
+			}
+		}},
 		{"undo and redo", func(b, _ *testBench) {
 			b.undo()
 			b.redo()
@@ -60,7 +70,10 @@ func TestPromoteBase(t *testing.T) {
 			fork, other := b.forkBench("child"), b.forkBench("other")
 			fork.write("a.txt", tenLines(1, "the fork's"))
 			fork.write("new.txt", "new\n")
-			b.promoted("child")
+			fork.write(".env", "SECRET=1\n") // which no snapshot holds
+			if r := b.promoted("child"); len(r.Kept) != 1 {
+				t.Errorf("left as they are: %+v", r.Kept)
+			}
 			tt.between(b, other)
 			b.remove("new.txt")
 			fork.write("a.txt", tenLines(1, "the fork's second"))
@@ -92,6 +105,48 @@ func TestPromoteBaseUndone(t *testing.T) {
 	}
 	if b.promoted("child"); b.read("new.txt") != "new\n" {
 		t.Error("after a restore the fork's file does not come home again")
+	}
+	b.healthy()
+}
+
+// TestPromoteBaseKept: a promotion that left a path as it was is no base: asked again, the
+// fork's file comes home.
+func TestPromoteBaseKept(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.write("a.txt", "one\n")
+	b.mission("work")
+	fork := b.forkBench("child")
+	fork.write("a.txt", "the fork's\n")
+	fork.write("new.txt", "new\n")
+	b.write("a.txt", "the parent's\n")
+	b.promoted("child", func(r *missions.PromoteRequest) { r.KeepOthers = true })
+	if a, n := b.read("a.txt"), b.read("new.txt"); a != "the parent's\n" || n != "new\n" {
+		t.Fatalf("--keep-others: %q, %q", a, n)
+	}
+	_, err := b.promote("child")
+	b.fails("asked again", err, missions.KindConflict)
+	if b.promoted("child", func(r *missions.PromoteRequest) { r.All = true }); b.read("a.txt") != "the fork's\n" {
+		t.Errorf("--all: %q", b.read("a.txt"))
+	}
+	fork.write("late.txt", "late\n")
+	fork.write("second.txt", "second\n")
+	b.local.RestoreStep = func(step string) error {
+		if step != "create late.txt" {
+			return nil
+		}
+		return os.Mkdir(filepath.Join(b.dir, "late.txt"), 0o755)
+	}
+	r := b.promoted("child")
+	b.local.RestoreStep = nil
+	if len(r.Kept) != 1 || r.Kept[0].Path != "late.txt" || b.read("second.txt") != "second\n" {
+		t.Fatalf("with a directory in the way: %+v", r.RestoreResult)
+	}
+	if err := os.Remove(filepath.Join(b.dir, "late.txt")); err != nil {
+		t.Fatal(err)
+	}
+	if b.promoted("child"); b.read("late.txt") != "late\n" {
+		t.Errorf("once the directory is gone: %q", b.read("late.txt"))
 	}
 	b.healthy()
 }

@@ -53,10 +53,11 @@ func beginPromotion(rs *Restorer, m *projects.Mission, j *Job, p missions.Promot
 }
 
 // commonSnapshot is the newest moment that a mission and its fork have in common: the
-// fork point or, where the fork's files were promoted before, what it was then. That no
-// longer counts once other files were restored: what the mission had of the fork may be
-// gone.
+// fork point or, where the fork's files were promoted before, what it was then. A
+// promotion counts only if it brought all, and only until files are restored to a moment
+// that has nothing of it.
 func commonSnapshot(m, fork *projects.Mission) (*gitstore.Snapshot, error) {
+	var restored []gitstore.ID // the moments of later restores
 	for op, err := range standingOperations(m) {
 		if projects.IsObjectLost(err) {
 			break
@@ -67,18 +68,59 @@ func commonSnapshot(m, fork *projects.Mission) (*gitstore.Snapshot, error) {
 		if op.Plan == nil {
 			continue
 		}
-		if op.Kind == string(missions.TriggerRestore) {
-			break
-		}
 		id, err := gitstore.ParseID(op.Target)
 		if err != nil {
 			return nil, missions.Errorf(missions.KindDamaged, "umbra doctor", "operation %s: %w", op.ID, err)
 		}
-		if at, ok, err := m.Project.FindInHistory(fork.Tip.ID, id); ok || err != nil {
+		if op.Kind == string(missions.TriggerRestore) {
+			restored = append(restored, id)
+			continue
+		}
+		at, ok, err := m.Project.FindInHistory(fork.Tip.ID, id)
+		if ok && err == nil {
+			ok, err = isInHistories(m.Project, restored, op.Snapshot.ID)
+		}
+		if ok && err == nil {
+			ok, err = broughtAll(m.Project, op, at.Tree)
+		}
+		if ok || err != nil {
 			return at.Snapshot, err
 		}
 	}
 	return addresses.SnapshotByID(m.Project, fork.Parent.Snapshot)
+}
+
+// broughtAll reports whether none of the paths that a promotion left as they were differs
+// from the fork's tree. A path that no snapshot holds, such as a secret, differs from none.
+func broughtAll(p *projects.Project, op PastOperation, theirs gitstore.ID) (bool, error) {
+	for _, kept := range op.Kept {
+		var entries [2]gitstore.TreeEntry
+		for i, tree := range [...]gitstore.ID{op.Snapshot.Tree, theirs} {
+			e, err := p.Store.Lookup(tree, kept.Path)
+			if err != nil && !errors.Is(err, gitstore.ErrNoEntry) {
+				return false, err
+			}
+			entries[i] = e
+		}
+		if entries[0] != entries[1] {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// isInHistories reports whether the history of each of some snapshots has a snapshot.
+func isInHistories(p *projects.Project, tips []gitstore.ID, id gitstore.ID) (bool, error) {
+	for _, tip := range tips {
+		_, ok, err := p.FindInHistory(tip, id)
+		if projects.IsObjectLost(err) {
+			return false, nil // what came with that restore can't be known
+		}
+		if !ok || err != nil {
+			return false, err
+		}
+	}
+	return true, nil
 }
 
 // planFiles plans the files.

@@ -129,14 +129,21 @@ func (rs *Restorer) classifyFailure(err error) (missions.Kind, string) {
 
 // addOutcome adds what became of the plan to what the user is told.
 func (j *Job) addOutcome(o *restore.Outcome) {
-	for _, left := range o.Left {
-		j.Result.Kept = append(j.Result.Kept, missions.PathReason{Path: left.Path, Reason: string(left.Reason)})
-		j.Result.Partial = true
-	}
+	left := leftPaths(o)
+	j.Result.Kept, j.Result.Partial = append(j.Result.Kept, left...), j.Result.Partial || len(left) > 0
 	for _, d := range o.Displaced {
 		j.Result.Displaced = append(j.Result.Displaced, missions.PathReason{Path: d.Path, Reason: "written while it was restored; kept in the record under displaced/"})
 	}
 	j.Result.Notes = append(j.Result.Notes, foldNotes(o.Notes)...)
+}
+
+// leftPaths are the paths that the plan had, and that were left as they are once something
+// was found in the way.
+func leftPaths(o *restore.Outcome) (list []missions.PathReason) {
+	for _, left := range o.Left {
+		list = append(list, missions.PathReason{Path: left.Path, Reason: string(left.Reason)})
+	}
+	return list
 }
 
 // foldNotes says of each attribute that could not be kept, and of each reason, in one line
@@ -179,6 +186,7 @@ func (rs *Restorer) completeRestore(ctx context.Context, m *projects.Mission, wo
 	failpoint.Hit("restore.talked")
 	withhold(m, work.Doc)
 	op := work.Doc.Operation
+	op.Kept = slices.Concat(op.Kept, leftPaths(outcome))
 	trigger := missions.Trigger(op.Kind)
 	snapshots.SetNote(m, snapshots.NoteNotDone, "")
 	t, err := rs.snapshots.TakeSnapshot(ctx, m, &snapshots.WantedSnapshot{
