@@ -3,6 +3,7 @@ package local
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -112,4 +113,77 @@ func TestPromoteCommitsUndone(t *testing.T) {
 		t.Errorf("after the redo: %q", status)
 	}
 	b.healthy()
+}
+
+// TestPromoteCommitsKept: the branch stays where the promotion left a file of the commits
+// as it was, but for those of which the user chose the parent's.
+func TestPromoteCommitsKept(t *testing.T) {
+	t.Parallel()
+	b := newRepository(t, "a.txt")
+	b.write(".gitignore", "out/\n")
+	b.git("add", ".")
+	b.git("commit", "-q", "-m", "ignore out")
+	first := b.commit("HEAD")
+	b.mission("work")
+	fork := b.forkBench("child")
+	fork.write("out", "the fork's\n")
+	fork.git("add", ".")
+	fork.git("commit", "-q", "-m", "a file out")
+	b.write("out/built", "built\n")
+	stays := func(r missions.PromoteResult, says string) {
+		t.Helper()
+		if notes := strings.Join(r.Notes, "\n"); r.MovedBranch != "" || b.commit("HEAD") != first || !strings.Contains(notes, "main was not moved to the commits of child: "+says) {
+			t.Errorf("the branch moved, or it is not said why not: %+v", r)
+		}
+	}
+	stays(b.promoted("child", withCommits), "out did not come along")
+	if err := os.RemoveAll(filepath.Join(b.dir, "out")); err != nil {
+		t.Fatal(err)
+	}
+	fork.write("a.txt", "the fork's\n")
+	fork.git("commit", "-q", "-a", "-m", "and a.txt")
+	b.local.RestoreStep = func(step string) error {
+		if step == "exchange a.txt" {
+			b.write("a.txt", "another program's\n")
+		}
+		return nil
+	}
+	stays(b.promoted("child", withCommits), "another program wrote a.txt meanwhile")
+	b.local.RestoreStep = nil
+	if r := b.promoted("child", withCommits); r.MovedBranch != "main" || b.git("status", "--porcelain") != "" {
+		t.Errorf("once nothing is in the way: %+v, %q", r, b.git("status", "--porcelain"))
+	}
+	fork.write("a.txt", "the fork's second\n")
+	fork.git("commit", "-q", "-a", "-m", "a.txt again")
+	b.write("a.txt", "the parent's\n")
+	r := b.promoted("child", withCommits, func(r *missions.PromoteRequest) { r.KeepOthers = true })
+	if r.MovedBranch != "main" || b.read("a.txt") != "the parent's\n" {
+		t.Errorf("--keep-others: %+v", r)
+	}
+	b.healthy()
+}
+
+// TestPromoteCommitsNamed: what is said of the fork's commits is so: where they are, and
+// whether the files are here.
+func TestPromoteCommitsNamed(t *testing.T) {
+	t.Parallel()
+	b := newRepository(t, "a.txt")
+	b.mission("work")
+	fork := b.forkBench("child")
+	fork.git("checkout", "-q", "--detach")
+	fork.write("a.txt", "changed\n")
+	fork.git("commit", "-q", "-a", "-m", "of the fork")
+	stays := "1 commit of the fork stays on " + fork.commit("HEAD")[:10]
+	for _, tt := range []struct {
+		change func(*missions.PromoteRequest)
+		says   string
+	}{
+		{func(r *missions.PromoteRequest) { r.Preview = true }, stays + "; --commits moves the branch here to them"},
+		{func(r *missions.PromoteRequest) { r.ConversationOnly = true }, stays},
+		{func(*missions.PromoteRequest) {}, stays + ": the files are here without, and --commits moves the branch here to them"},
+	} {
+		if r := b.promoted("child", tt.change); !slices.Contains(r.Notes, tt.says) {
+			t.Errorf("the notes are %q, want %q", r.Notes, tt.says)
+		}
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/umbra-vcs/umbra/gitstore"
@@ -83,6 +84,7 @@ type branchMove struct {
 	repo     *usergit.Repository
 	name     string // of the branch, or HEAD
 	from, to string
+	changed  []string // by the commits, in the parent's workspace
 }
 
 // planMove plans the fast-forward, and says why there can be none before anything is
@@ -160,15 +162,23 @@ func reason(err error) string {
 
 // addNotes moves the parent's branch, if that was asked for, and says what became
 // of the fork's commits.
-func (c commits) addNotes(ctx context.Context, r *missions.PromoteResult, asked bool, move *branchMove) {
+func (c commits) addNotes(ctx context.Context, r *missions.PromoteResult, asked missions.PromoteRequest, move *branchMove) {
 	note := func(format string, args ...any) { r.Notes = append(r.Notes, fmt.Sprintf(format, args...)) }
 	switch {
-	case len(c.list) == 0 && asked:
+	case len(c.list) == 0 && asked.Commits:
 		note("%s has no commits of its own", r.FromName)
 	case len(c.list) == 0:
-	case !asked:
-		note("%s on %s: the files are here without, and --commits moves the branch here to them", countCommits(len(c.list)), c.branch)
+	case asked.ConversationOnly:
+		note("%s", c.staysText())
+	case !asked.Commits && r.Done:
+		note("%s: the files are here without, and --commits moves the branch here to them", c.staysText())
+	case !asked.Commits:
+		note("%s; --commits moves the branch here to them", c.staysText())
 	case move != nil && r.Done:
+		if why := move.incompleteText(r.RestoreResult); why != "" {
+			note("%s was not moved to the commits of %s: %s; the same command does it once that is settled", move.name, r.FromName, why)
+			return
+		}
 		if err := move.do(ctx); err != nil {
 			note("%s was not moved to the commits of %s: %s", move.name, r.FromName, reason(err))
 			return
@@ -179,12 +189,40 @@ func (c commits) addNotes(ctx context.Context, r *missions.PromoteResult, asked 
 	}
 }
 
-func countCommits(n int) string {
+// incompleteText says which files the commits change and a promotion did not bring, ""
+// if there is none. Those do not count of which the user chose the parent's.
+func (m *branchMove) incompleteText(r missions.RestoreResult) string {
+	kept := slices.DeleteFunc(slices.Clone(r.Kept), func(k missions.PathReason) bool {
+		return slices.ContainsFunc(r.Foreign, func(f missions.PathReason) bool { return f.Path == k.Path })
+	})
+	if paths := m.changedAt(kept); len(paths) > 0 {
+		return nameSome(paths) + " did not come along"
+	}
+	if paths := m.changedAt(r.Displaced); len(paths) > 0 {
+		return "another program wrote " + nameSome(paths) + " meanwhile"
+	}
+	return ""
+}
+
+// changedAt lists the paths that the commits change and that are among those of a list,
+// above or below one.
+func (m *branchMove) changedAt(list []missions.PathReason) (paths []string) {
+	for _, path := range m.changed {
+		if slices.ContainsFunc(list, func(k missions.PathReason) bool { return home.IsWithin(k.Path, path) || home.IsWithin(path, k.Path) }) {
+			paths = append(paths, path)
+		}
+	}
+	return paths
+}
+
+// staysText says where the fork's commits are.
+func (c commits) staysText() string {
+	at, n := cmp.Or(c.branch, c.at[:10]), len(c.list)
 	switch {
 	case n == 1:
-		return "1 commit of the fork stays"
+		return "1 commit of the fork stays on " + at
 	case n >= maxNamedCommits:
-		return fmt.Sprintf("%d or more commits of the fork stay", n)
+		return fmt.Sprintf("%d or more commits of the fork stay on %s", n, at)
 	}
-	return fmt.Sprintf("%d commits of the fork stay", n)
+	return fmt.Sprintf("%d commits of the fork stay on %s", n, at)
 }

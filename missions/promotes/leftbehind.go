@@ -34,6 +34,7 @@ func (m *branchMove) pathsLeftBehind(ctx context.Context, fork, parent *projects
 			outside = append(outside, path)
 			continue
 		}
+		m.changed = append(m.changed, rel)
 		info, err := os.Lstat(filepath.Join(fork.Binding.Workspace, filepath.FromSlash(rel)))
 		if err != nil || info.IsDir() {
 			continue

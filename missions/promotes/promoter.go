@@ -78,7 +78,7 @@ func (p *Promoter) Promote(ctx context.Context, r missions.PromoteRequest) (miss
 	if result.Merged == nil {
 		result.Merged = []string{}
 	}
-	c.addNotes(ctx, &result, r.Commits, move)
+	c.addNotes(ctx, &result, r, move)
 	if whole := !r.FilesOnly && !r.ConversationOnly && len(result.Kept)+len(result.Displaced) == 0; result.Done && whole && !r.Keep {
 		result.Forks = p.forksOf(parent, fork)
 	}
