@@ -51,7 +51,9 @@ func WriteOutcome(p *print.Printer, did string, r missions.RestoreResult) {
 			p.Line("%s %s: %s", did, source(r), restoreCounts(r))
 		}
 		print.WriteKept(p, "left as they are", r.Kept)
-		if did == "restore" && slices.ContainsFunc(r.Kept, missions.PathReason.IsObstructed) {
+		if r.OfDisplaced && len(r.Kept) > 0 {
+			p.Line("umbra cat %s --displaced PATH prints it; once the path is free, the same command puts it back", print.Clean(r.MissionName))
+		} else if did == "restore" && slices.ContainsFunc(r.Kept, missions.PathReason.IsObstructed) {
 			p.Line("once what is in the way is gone, the same command puts them back")
 		}
 		print.WriteKept(p, "changed by another program meanwhile", r.Displaced)

@@ -42,7 +42,7 @@ func planDisplaced(ctx context.Context, rs *Restorer, m *projects.Mission, j *Jo
 		case there.mode.IsDir():
 			j.Result.Kept = append(j.Result.Kept, missions.PathReason{Path: d.Path, Reason: "a directory is there now"})
 			continue
-		case there.path == "":
+		case there.path == "" || there.mode == gitstore.ModeSymlink:
 			to.Modes.Unusual[d.Path] = newDisplacedPerm(d.Mode)
 		}
 		if err := t.PutEntry(d.Path, d.Mode, d.ID); err != nil {
@@ -59,7 +59,7 @@ func planDisplaced(ctx context.Context, rs *Restorer, m *projects.Mission, j *Jo
 	return err
 }
 
-// newDisplacedPerm is the permission bits of a displaced file whose path is free: nobody
+// newDisplacedPerm is the permission bits of a displaced file that replaces none: nobody
 // knows which it had, so it is for its owner alone.
 func newDisplacedPerm(mode gitstore.Mode) uint32 {
 	if mode == gitstore.ModeExec {

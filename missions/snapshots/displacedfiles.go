@@ -58,7 +58,7 @@ func putDisplaced(t *records.Tree, batch *shadow.Batch, m *projects.Mission, lis
 }
 
 // addDisplaced adds a file to those that wait. Where another one has its place, it gets a
-// name beside that, numbered as backups are.
+// name beside that which no editor and no cp --backup gives to a file of its own.
 func addDisplaced(list []StoredDisplaced, d StoredDisplaced) []StoredDisplaced {
 	if slices.Contains(list, d) {
 		return list
@@ -75,7 +75,7 @@ func addDisplaced(list []StoredDisplaced, d StoredDisplaced) []StoredDisplaced {
 		if !home.IsWithin(taken, path) { // a directory of others
 			taken = path
 		}
-		d.Path = fmt.Sprintf("%s.~%d~%s", taken, n, strings.TrimPrefix(path, taken))
+		d.Path = fmt.Sprintf("%s.~umbra%d~%s", taken, n, strings.TrimPrefix(path, taken))
 	}
 }
 
