@@ -148,6 +148,7 @@ func TestTimeline(t *testing.T) {
 	s.restores()
 	s.opens()
 	s.forks()
+	s.manages()
 	s.keys("/")
 	s.types("bravo")
 	s.keys("Enter")
@@ -277,6 +278,28 @@ func (s *screen) forks() {
 		s.Errorf("the missions are\n%s", m)
 	}
 	s.keys("g")
+}
+
+// manages gives the fork another name, and puts it into the trash.
+func (s *screen) manages() {
+	s.Helper()
+	s.keys("Tab", "Tab", "j", "t")
+	s.types("what it found")
+	s.keys("Enter")
+	s.sees("other reports to one", "what it found", "any other key goes back")
+	s.keys("x", "R")
+	s.types("s")
+	s.keys("Enter")
+	s.sees("other is now others", "└ others")
+	s.keys("x")
+	s.sees("others would be removed", "[ ] tab", "enter does it")
+	s.keys("Enter")
+	s.sees("others removed", "any other key goes back")
+	s.keys("x")
+	if m := s.umbra("mission", "ls"); strings.Contains(m, "others") {
+		s.Errorf("the missions are\n%s", m)
+	}
+	s.keys("Tab")
 }
 
 // holds compares state.txt.

@@ -52,6 +52,15 @@ type Mission struct {
 	Problems           []string     `json:"problems,omitempty"`
 }
 
+// IsAgentless reports whether a mission has no agent: it has ended, or was not started yet.
+func (m Mission) IsAgentless() bool {
+	return m.State == StateClosed || m.State == StateInitializing
+}
+
+// IsUnmanned reports whether a mission has no agent, and no keeper that is about to start
+// one or has not told of its start yet.
+func (m Mission) IsUnmanned() bool { return m.IsAgentless() && m.Managed != ManagedKeeper }
+
 // Parent is where a fork came from.
 type Parent struct {
 	Mission  string `json:"mission"`

@@ -40,7 +40,7 @@ func runMissionRm(c *call.Call, o missionRmOptions) error {
 		return errors.Join(err, busy)
 	}
 	if o.preview {
-		return errors.Join(busy, c.Print(listed, func(p *print.Printer) { describeRemoval(p, listed, "would be removed") }))
+		return errors.Join(busy, c.Print(listed, func(p *print.Printer) { WriteRemoval(p, listed, "would be removed") }))
 	}
 	if err := confirmRemoval(c, listed); err != nil {
 		return errors.Join(err, busy)
@@ -87,7 +87,7 @@ func listRemoval(ctx context.Context, svc missions.Service, r missions.RemoveReq
 }
 
 func printRemoval(c *call.Call, done missions.RemoveResult) error {
-	return c.TellDone(done, func(p *print.Printer) { describeRemoval(p, done, "removed") })
+	return c.TellDone(done, func(p *print.Printer) { WriteRemoval(p, done, "removed") })
 }
 
 // confirmRemoval asks where somebody can be asked; elsewhere only what would be
@@ -97,7 +97,7 @@ func confirmRemoval(c *call.Call, r missions.RemoveResult) error {
 	if c.Yes || !lost && !c.CanAsk() {
 		return nil
 	}
-	describeRemoval(c.Err, r, "would be removed")
+	WriteRemoval(c.Err, r, "would be removed")
 	_ = c.Err.Flush()
 	if !c.CanAsk() {
 		return missions.Errorf(missions.KindConflict, "--yes removes it all the same", "something is only there: nothing was removed")
@@ -109,7 +109,8 @@ func confirmRemoval(c *call.Call, r missions.RemoveResult) error {
 	return err
 }
 
-func describeRemoval(p *print.Printer, r missions.RemoveResult, what string) {
+// WriteRemoval prints what went with missions, or would go, and what of it is only there.
+func WriteRemoval(p *print.Printer, r missions.RemoveResult, what string) {
 	for _, m := range r.Missions {
 		p.Line("%s %s", p.Paint(print.Bold, print.Clean(m.Name)), what)
 	}
@@ -156,7 +157,7 @@ func OfferRemoval(ctx context.Context, c *call.Call, svc missions.Service, calle
 	}
 	c.EndProgress()
 	c.Err.Line("\nthe forks that are left:")
-	describeRemoval(c.Err, listed, "can be removed")
+	WriteRemoval(c.Err, listed, "can be removed")
 	_ = c.Err.Flush()
 	question := fmt.Sprintf("Remove %s, into the trash? umbra trash empty gives back %s then.", strings.Join(names, ", "), print.Size(room))
 	if yes, err := c.Confirm(question); !yes || err != nil {

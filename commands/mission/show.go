@@ -110,7 +110,7 @@ func pidOf(m missions.Mission) string {
 		return ", which tells by hooks"
 	case m.Managed != missions.ManagedKeeper:
 		return ""
-	case wording.Agentless(m):
+	case m.IsAgentless():
 		return ", its keeper"
 	}
 	return ", under a keeper"

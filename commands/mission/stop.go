@@ -6,7 +6,6 @@ import (
 	"github.com/umbra-vcs/umbra/commands/call"
 	"github.com/umbra-vcs/umbra/commands/flags"
 	"github.com/umbra-vcs/umbra/commands/print"
-	"github.com/umbra-vcs/umbra/commands/wording"
 	"github.com/umbra-vcs/umbra/missions"
 )
 
@@ -32,7 +31,7 @@ func runMissionStop(c *call.Call, force bool) error {
 		if err != nil {
 			return err
 		}
-		ended[m.ID] = wording.Unmanned(m)
+		ended[m.ID] = m.IsUnmanned()
 	}
 	stopped := []missions.Mission{}
 	tell := func() error {

@@ -9,9 +9,11 @@ import (
 	"github.com/umbra-vcs/umbra/commands/call"
 	"github.com/umbra-vcs/umbra/commands/forks"
 	"github.com/umbra-vcs/umbra/commands/keeper"
+	"github.com/umbra-vcs/umbra/commands/mission"
 	"github.com/umbra-vcs/umbra/commands/print"
 	"github.com/umbra-vcs/umbra/commands/restores"
 	"github.com/umbra-vcs/umbra/commands/tui"
+	"github.com/umbra-vcs/umbra/commands/updates"
 	"github.com/umbra-vcs/umbra/missions"
 )
 
@@ -20,7 +22,8 @@ func Command() *call.Verb {
 		Name: "timeline", Args: "[MISSION]", Max: 1, Short: "browse missions, snapshots, changes and conversations on the screen",
 		Long: `Missions and their forks, the snapshots of one by turn, and what each changed
 and said. New snapshots appear while an agent works. A snapshot is restored, of it
-all or some paths, forked from, and its files are opened as they were: each key
+all or some paths, forked from, and its files are opened as they were. A mission is
+stopped, resumed, renamed and removed, and a fork reports to its parent. Each key
 shows first what it would do. The keys are listed by ?.`,
 		Run: runTimeline,
 	}
@@ -46,23 +49,24 @@ func runTimeline(c *call.Call) error {
 		}
 		o.Mission = m.ID
 	}
-	forked, err := tui.Run(ctx, o)
-	if err != nil || forked == nil {
+	launch, err := tui.Run(ctx, o)
+	if err != nil || launch == nil {
 		return err
 	}
-	return launchFork(c, caller, *forked)
+	return keepLaunched(c, caller, *launch)
 }
 
-// launchFork becomes the keeper of a fork that was made in the timeline.
-func launchFork(c *call.Call, caller missions.Caller, r missions.ForkResult) error {
+// keepLaunched becomes the keeper of an agent that was launched in the timeline.
+func keepLaunched(c *call.Call, caller missions.Caller, l tui.Launch) error {
 	if err := c.Close(); err != nil {
 		return err
 	}
 	c.Reach = call.Staying
-	forks.TellForked(c, r)
-	m := r.Missions[0]
-	keeper.Announce(c, m)
-	return keeper.Keep(c, missions.LaunchRequest{Caller: caller, Mission: m.ID}, keeper.Variables{})
+	if l.Forked != nil {
+		forks.TellForked(c, *l.Forked)
+		keeper.Announce(c, l.Mission)
+	}
+	return keeper.Keep(c, missions.LaunchRequest{Caller: caller, Mission: l.Mission.ID, Resume: l.Forked == nil}, keeper.Variables{})
 }
 
 // timelineWords is how the commands put things.
@@ -79,6 +83,12 @@ func timelineWords(c *call.Call) tui.Words {
 				forks.WriteForked(p, r)
 				p.Line("to launch its agent: umbra mission resume %s", print.Clean(r.Missions[0].Name))
 			})
+		},
+		Removed: func(r missions.RemoveResult, what string) []string {
+			return written(c, func(p *print.Printer) { mission.WriteRemoval(p, r, what) })
+		},
+		Reported: func(r missions.ReportResult) []string {
+			return written(c, func(p *print.Printer) { updates.WriteReported(p, r) })
 		},
 	}
 }

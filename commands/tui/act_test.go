@@ -51,7 +51,7 @@ func TestFork(t *testing.T) {
 	x.keys("f", "there", "tab").sees("[x] launch its agent here")
 	x.keys("enter")
 	x.calledLast(`fork 11 "there" true false `)
-	if !x.quit || x.model.leaving == nil || x.model.leaving.Missions[0].Name != "there" {
+	if !x.quit || x.model.leaving == nil || x.model.leaving.Mission.Name != "there" {
 		t.Errorf("a launch leaves with %+v, quit %v", x.model.leaving, x.quit)
 	}
 }

@@ -97,7 +97,7 @@ func (m *model) onForked(msg forked) tea.Cmd {
 	case msg.err != nil:
 		return nil
 	case f.launch:
-		m.leaving = &msg.result
+		m.leaving = &Launch{msg.result.Missions[0], &msg.result}
 		return tea.Quit
 	}
 	m.lay(report{m.o.Forked(msg.result)})

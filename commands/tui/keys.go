@@ -46,7 +46,10 @@ func (m *model) onMoveKey(key string) (tea.Cmd, bool) {
 	}[key]
 	switch {
 	case step != 0 && m.focus == inMissions:
-		return m.moveMission(step), true
+		if !m.missions.move(step) {
+			return nil, true
+		}
+		return m.open(), true
 	case step != 0 && m.focus == inDetails && !m.details.talking:
 		m.movePointer(step)
 		return nil, true
@@ -75,15 +78,6 @@ func (m *model) onMoveKey(key string) (tea.Cmd, bool) {
 		return nil, false
 	}
 	return nil, true
-}
-
-func (m *model) moveMission(n int) tea.Cmd {
-	to := max(min(m.mission+n, len(m.missions)-1), 0)
-	if to == m.mission {
-		return nil
-	}
-	m.mission = to
-	return m.open()
 }
 
 // moveTurn goes to the heading of the next turn, or the one before.
@@ -145,6 +139,8 @@ func (m *model) onViewKey(key string) tea.Cmd {
 		return m.planStep("undo")
 	case "U":
 		return m.planStep("redo")
+	default:
+		return manage(m, key)
 	}
 	return nil
 }

@@ -27,9 +27,7 @@ type model struct {
 	width, height int
 	focus         pane
 
-	missions []missions.Mission // in the order of the tree
-	depths   []int
-	mission  int // the one that is shown
+	missions missionList
 
 	history history
 	filter  filter
@@ -39,13 +37,13 @@ type model struct {
 	top     int
 	marks   []string // ids of snapshots, two at most
 	details details
-	overlay overlay              // nil: none
-	above   int                  // how far it is scrolled
-	asked   int                  // how many plans were asked for
-	leaving *missions.ForkResult // what is to be launched on the terminal
-	against string               // the snapshot that the workspace is compared with, "" for none
-	note    string               // the last line, until the next key
-	problem bool                 // the note is bad news
+	overlay overlay // nil: none
+	above   int     // how far it is scrolled
+	asked   int     // how many plans were asked for
+	leaving *Launch // what takes the terminal
+	against string  // the snapshot that the workspace is compared with, "" for none
+	note    string  // the last line, until the next key
+	problem bool    // the note is bad news
 }
 
 func newModel(ctx context.Context, o Options) model {
@@ -63,12 +61,7 @@ func newModel(ctx context.Context, o Options) model {
 func (m model) Init() tea.Cmd { return m.askMissions(true) }
 
 // at is the mission that is shown; its ID is empty if there is none.
-func (m *model) at() missions.Mission {
-	if m.mission < len(m.missions) {
-		return m.missions[m.mission]
-	}
-	return missions.Mission{}
-}
+func (m *model) at() missions.Mission { return m.missions.at() }
 
 // rowAt is the row under the cursor.
 func (m *model) rowAt() (row, bool) {
@@ -116,27 +109,4 @@ func (m *model) rebuild() {
 		m.cursor = i
 	}
 	m.top = max(m.top, 0)
-}
-
-// tree orders missions so that each fork follows its source, with its depth.
-func tree(list []missions.Mission) (ordered []missions.Mission, depths []int) {
-	known := map[string]bool{}
-	for _, m := range list {
-		known[m.ID] = true
-	}
-	var add func(parent string, depth int)
-	add = func(parent string, depth int) {
-		for _, m := range list {
-			of := ""
-			if m.Parent != nil && known[m.Parent.Mission] {
-				of = m.Parent.Mission
-			}
-			if of == parent {
-				ordered, depths = append(ordered, m), append(depths, depth)
-				add(m.ID, depth+1)
-			}
-		}
-	}
-	add("", 0)
-	return ordered, depths
 }

@@ -70,11 +70,10 @@ type help struct{}
 
 const helpText = `move       j k ↑ ↓  pgup pgdn ctrl+u ctrl+d  ends: g G  turns: [ ]
 panes      tab shift+tab ← →     details: J K, or move there
-turns      z folds one, Z all
+turns      z folds one, Z all    c  the conversation or the changes
 filter     /  words, state:STATE, path:PATH     esc takes it away
 compare    space marks a snapshot; two marks show what differs
            d: with the mark, or with the workspace as it is now
-show       c  the conversation or the changes
 snapshots  » prompt  · tool  ✓ turn ended  ✗ error  ◆ by hand
            ↶ restore, undo  └ fork  ■ closed  ○ other
            [name] a pin  → name a fork
@@ -82,6 +81,8 @@ restore    enter shows what it would do; enter again does it
            among the changes, space marks the paths that are meant
            u takes the last restore back, U does it again
 fork       f, from the snapshot: files and conversation
+missions   s stops the agent, r resumes it here, R renames
+           x removes, t reports to the agent of a fork's parent
 open       o shows a file as it was in the pager, O in your editor
 also       p pins a snapshot, y copies its id
 leave      q, ctrl+c; ctrl+z suspends`

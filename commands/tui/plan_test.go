@@ -40,6 +40,12 @@ var words = Words{
 		return lines
 	},
 	Forked: func(r missions.ForkResult) []string { return []string{"forked: " + r.Missions[0].Name} },
+	Removed: func(r missions.RemoveResult, what string) []string {
+		return []string{r.Missions[0].Name + " " + what}
+	},
+	Reported: func(r missions.ReportResult) []string {
+		return []string{r.Update.From + " reports: " + r.Update.Text}
+	},
 }
 
 func (s *service) Restore(_ context.Context, r missions.RestoreRequest) (missions.RestoreResult, error) {

@@ -56,12 +56,16 @@ type Words struct {
 	Plan func(did string, r missions.RestoreResult) []string
 	// Forked are the lines that say what a fork made.
 	Forked func(missions.ForkResult) []string
+	// Removed are the lines that say what went with missions, or would go.
+	Removed func(r missions.RemoveResult, what string) []string
+	// Reported are the lines that say what a fork reports to its parent's agent.
+	Reported func(missions.ReportResult) []string
 }
 
 // Run shows the interface until the user leaves it or the context ends; the
-// error is then the context's. The terminal is as it was before. A fork whose
-// agent is to be launched on it is returned, else nil.
-func Run(ctx context.Context, o Options) (*missions.ForkResult, error) {
+// error is then the context's. The terminal is as it was before. An agent that is to
+// be launched on it is returned, else nil.
+func Run(ctx context.Context, o Options) (*Launch, error) {
 	o.release = tea.Exec
 	o.later = func(d time.Duration, msg tea.Msg) tea.Cmd {
 		return tea.Tick(d, func(time.Time) tea.Msg { return msg })

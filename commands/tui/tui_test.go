@@ -113,11 +113,12 @@ func (x *session) sees(want ...string) *session {
 	return x
 }
 
-func (x *session) misses(not string) {
+func (x *session) misses(not string) *session {
 	x.Helper()
 	if strings.Contains(x.plain(), not) {
 		x.Errorf("%q is on the screen:\n%s", not, x.plain())
 	}
+	return x
 }
 
 // under is the id of the snapshot that the cursor is on.

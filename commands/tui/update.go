@@ -1,7 +1,6 @@
 package tui
 
 import (
-	"slices"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -65,6 +64,8 @@ func (m *model) take(msg tea.Msg) tea.Cmd {
 		m.onPinned(msg)
 	case planned:
 		return m.onPlanned(msg)
+	case answered:
+		return msg.take(m)
 	case forked:
 		return m.onForked(msg)
 	case opened:
@@ -96,15 +97,13 @@ func (m *model) onListed(l listed) tea.Cmd {
 		m.fail(l.err)
 		return again
 	}
-	at, first := m.at().ID, len(m.missions) == 0
-	m.missions, m.depths = tree(l.missions)
-	m.mission = max(slices.IndexFunc(m.missions, func(x missions.Mission) bool { return x.ID == at }), 0)
+	first := m.missions.replace(l.missions)
 	switch {
-	case len(m.missions) == 0:
+	case m.at().ID == "":
 		m.close()
 		return again
 	case first:
-		m.mission = m.begin()
+		m.missions.begin(m.o.Mission)
 	}
 	switch {
 	case m.at().ID != m.history.mission:
@@ -113,21 +112,6 @@ func (m *model) onListed(l listed) tea.Cmd {
 		return tea.Batch(m.askHistory(), again)
 	}
 	return again
-}
-
-// begin is the mission to begin with: the one that was asked for, else the one
-// that changed last.
-func (m *model) begin() int {
-	newest := 0
-	for i, x := range m.missions {
-		if m.o.Mission != "" && (x.Name == m.o.Mission || x.ID == m.o.Mission) {
-			return i
-		}
-		if x.UpdatedAt.After(m.missions[newest].UpdatedAt) {
-			newest = i
-		}
-	}
-	return newest
 }
 
 // open begins to show the mission.

@@ -30,7 +30,9 @@ func (m *model) screen() string {
 	if m.overlay != nil {
 		lines = m.over(lines)
 	}
-	return strings.Join(append(append([]string{m.title()}, lines...), m.last()), "\n")
+	foot := m.foot()
+	lines = lines[:max(len(lines)-len(foot)+1, 0)]
+	return strings.Join(append(append([]string{m.title()}, lines...), foot...), "\n")
 }
 
 // body is the panes.
@@ -39,13 +41,13 @@ func (m *model) body() []string {
 	h := max(m.height-2, 0)
 	lines := make([]string, h)
 	if l.rows.w+l.missions.w == m.width && l.details.w == m.width { // above each other
-		upper := m.missionLines(l.missions)
+		upper := m.missions.lines(l.missions, m.focus == inMissions, m.o.Clean)
 		if l.rows.w > 0 {
 			upper = m.rowLines(l.rows)
 		}
 		return append(upper, m.detailLines(l.details)...)
 	}
-	for _, pane := range [][]string{m.missionLines(l.missions), m.rowLines(l.rows), m.detailLines(l.details)} {
+	for _, pane := range [][]string{m.missions.lines(l.missions, m.focus == inMissions, m.o.Clean), m.rowLines(l.rows), m.detailLines(l.details)} {
 		for i, text := range pane {
 			if i >= h {
 				break
@@ -78,22 +80,30 @@ func (m *model) title() string {
 	return l.render(m.width, false)
 }
 
-// last is the last line: a note, or the keys.
-func (m *model) last() string {
-	switch {
-	case m.note != "" && m.problem:
-		return line{{m.note, red}}.render(m.width, false)
-	case m.note != "":
-		return line{{m.note, green}}.render(m.width, false)
+// foot is the last line: a note, or the keys. A note that is too long for a line covers
+// what is above it, since its end says what to type.
+func (m *model) foot() []string {
+	if m.note != "" {
+		tone := green
+		if m.problem {
+			tone = red
+		}
+		var lines []string
+		for _, l := range wrapped(m.note, m.width, tone) {
+			lines = append(lines, l.render(m.width, false))
+		}
+		return lines[:min(len(lines), m.height-2)]
 	}
 	keys := hints(m.width, "? help", "q quit", "/ filter", "enter restore", "f fork", "c conversation", "d diff", "u undo", "o open", "tab panes", "space mark", "z fold", "p pin")
 	switch {
 	case m.overlay != nil:
 		keys = m.overlay.keys(m)
+	case m.focus == inMissions:
+		keys = hints(m.width, "? help", "s stop", "r resume", "R rename", "x remove", "t report", "q quit", "enter snapshots", "f fork", "d diff")
 	case m.focus == inDetails:
 		keys = hints(m.width, "? help", "q quit", "enter restore", "space mark a path", "c conversation", "tab panes", "o open", "O edit")
 	}
-	return line{{keys, dim}}.render(m.width, false)
+	return []string{line{{keys, dim}}.render(m.width, false)}
 }
 
 // hints are as many keys as fit, whole: the others are in the help.
@@ -130,28 +140,6 @@ func fill(lines []string, r rect) []string {
 	return lines[:r.h]
 }
 
-func (m *model) missionLines(r rect) []string {
-	if r.w == 0 || r.h == 0 {
-		return nil
-	}
-	lines := []string{heading("missions", m.focus == inMissions, r.w)}
-	first := max(m.mission-r.h+2, 0)
-	for i := first; i < len(m.missions) && len(lines) < r.h; i++ {
-		x := m.missions[i]
-		lead := ""
-		if m.depths[i] > 0 {
-			lead = strings.Repeat("  ", m.depths[i]-1) + "└ "
-		}
-		point := "  "
-		if i == m.mission {
-			point = "> "
-		}
-		l := line{{point + lead, plain}, {m.o.Clean(x.Name), plain}, {"  " + string(x.State), stateStyle(x.State)}}
-		lines = append(lines, l.render(r.w, i == m.mission && m.focus == inMissions))
-	}
-	return fill(lines, r)
-}
-
 func (m *model) rowLines(r rect) []string {
 	if r.w == 0 || r.h == 0 {
 		return nil
@@ -171,7 +159,7 @@ func (m *model) rowLines(r rect) []string {
 // emptiness says why there are no rows.
 func (m *model) emptiness() string {
 	switch {
-	case len(m.missions) == 0:
+	case m.at().ID == "":
 		return " no missions here yet; begin one with: umbra mission new"
 	case !m.history.done:
 		return " reading …"
@@ -203,7 +191,7 @@ func (m *model) rowLine(r row, here bool) line {
 	for _, pin := range e.Pins {
 		l = append(l, span{"[" + m.o.Clean(pin) + "] ", magenta})
 	}
-	for _, f := range m.missions {
+	for _, f := range m.missions.all {
 		if f.Parent != nil && f.Parent.Snapshot == e.ID {
 			l = append(l, span{"→ " + m.o.Clean(f.Name) + " ", cyan})
 		}
@@ -233,7 +221,11 @@ func (m *model) chapterLine(r row) line {
 	}
 	l := line{{sign, dim}, {name, bold}}
 	if m.at().ID != r.turn.mission {
-		l = append(l, span{" of " + m.o.Clean(m.nameOf(r.turn.mission)), cyan})
+		name := m.missions.find(r.turn.mission).Name
+		if name == "" {
+			name = m.o.Short(r.turn.mission)
+		}
+		l = append(l, span{" of " + m.o.Clean(name), cyan})
 	}
 	if r.turn.n > 0 && !r.began.IsZero() {
 		l = append(l, span{" " + m.clock(r.began), dim})
@@ -255,15 +247,6 @@ func (m *model) chapterLine(r row) line {
 		l = append(l, span{" " + m.o.Count(r.snapshots, "snapshot"), dim})
 	}
 	return append(l, span{"  " + m.o.Clean(prompt), bold})
-}
-
-func (m *model) nameOf(mission string) string {
-	for _, x := range m.missions {
-		if x.ID == mission {
-			return x.Name
-		}
-	}
-	return m.o.Short(mission)
 }
 
 // clock is a time of today, or a day and a time.

@@ -16,7 +16,6 @@ import (
 	"github.com/umbra-vcs/umbra/commands/flags"
 	"github.com/umbra-vcs/umbra/commands/print"
 	"github.com/umbra-vcs/umbra/commands/reference"
-	"github.com/umbra-vcs/umbra/commands/wording"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/home"
 	"github.com/umbra-vcs/umbra/watcher/client"
@@ -96,7 +95,7 @@ func runUninstall(c *call.Call, o uninstallOptions, pages []reference.ManPage) e
 	if u.missions, err = svc.Missions(watched, missions.MissionsRequest{Caller: caller, All: true}); err != nil {
 		return err
 	}
-	u.live = slices.DeleteFunc(slices.Clone(u.missions), wording.Unmanned)
+	u.live = slices.DeleteFunc(slices.Clone(u.missions), missions.Mission.IsUnmanned)
 	if err := u.mayGo(); err != nil {
 		return err
 	}

@@ -44,7 +44,7 @@ func runReport(c *call.Call) error {
 		}
 		return err
 	}
-	return c.TellDone(done, func(p *print.Printer) { writeReported(p, done) })
+	return c.TellDone(done, func(p *print.Printer) { WriteReported(p, done) })
 }
 
 // reportRequest reads the arguments: a fork, a text, or both.
@@ -71,7 +71,8 @@ func reportRequest(c *call.Call) (r missions.ReportRequest, err error) {
 // mostShown is how many lines of a report are shown to who reports it.
 const mostShown = 8
 
-func writeReported(p *print.Printer, r missions.ReportResult) {
+// WriteReported prints what was reported, and when the parent's agent is told it.
+func WriteReported(p *print.Printer, r missions.ReportResult) {
 	u := r.Update
 	p.Line("%s reports to %s:", print.Clean(u.From), print.Clean(u.Mission))
 	writeText(p, u.Text, mostShown)

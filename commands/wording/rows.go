@@ -68,17 +68,6 @@ func Row(t *print.Table, p *print.Printer, branch string, m missions.Mission, pr
 	t.Row(row...)
 }
 
-// Agentless reports whether a mission has no agent: it has ended, or was not started yet.
-func Agentless(m missions.Mission) bool {
-	return m.State == missions.StateClosed || m.State == missions.StateInitializing
-}
-
-// Unmanned reports whether a mission has no agent, and no keeper that is about to start
-// one or has not told of its start yet.
-func Unmanned(m missions.Mission) bool {
-	return Agentless(m) && m.Managed != missions.ManagedKeeper
-}
-
 func AllStates() []missions.StateName {
 	return []missions.StateName{
 		missions.StateInitializing, missions.StateRunning, missions.StateWaiting,

@@ -1,0 +1,120 @@
+package tui
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/umbra-vcs/umbra/missions"
+)
+
+// missionList is the missions of the project, in the order of the tree.
+type missionList struct {
+	all    []missions.Mission
+	depths []int
+	shown  int // the mission that the rest of the screen is of
+}
+
+// replace takes the missions as they are now. The one that is shown stays so; where it has
+// gone, it is the one in its place. It reports whether these are the first.
+func (l *missionList) replace(all []missions.Mission) (first bool) {
+	id, first := l.at().ID, len(l.all) == 0
+	l.all, l.depths = tree(all)
+	if i := slices.IndexFunc(l.all, func(x missions.Mission) bool { return x.ID == id }); i >= 0 {
+		l.shown = i
+	}
+	l.shown = max(min(l.shown, len(l.all)-1), 0)
+	return first
+}
+
+// at is the mission that is shown; its ID is empty if there is none.
+func (l *missionList) at() missions.Mission {
+	if l.shown < len(l.all) {
+		return l.all[l.shown]
+	}
+	return missions.Mission{}
+}
+
+// find is a mission by its id; its ID is empty if it is not listed.
+func (l *missionList) find(id string) missions.Mission {
+	for _, x := range l.all {
+		if x.ID == id {
+			return x
+		}
+	}
+	return missions.Mission{}
+}
+
+// begin shows the mission that was asked for, by name or id, else the one that changed last.
+func (l *missionList) begin(wanted string) {
+	for i, x := range l.all {
+		if wanted != "" && (x.Name == wanted || x.ID == wanted) {
+			l.shown = i
+			return
+		}
+		if x.UpdatedAt.After(l.at().UpdatedAt) {
+			l.shown = i
+		}
+	}
+}
+
+// move shows the mission so many lines further, and reports whether that is another one.
+func (l *missionList) move(n int) bool {
+	to := max(min(l.shown+n, len(l.all)-1), 0)
+	moved := to != l.shown
+	l.shown = to
+	return moved
+}
+
+// leastName is how many columns a name has at least: its state gives way to that.
+const leastName = 8
+
+// lines are the pane.
+func (l *missionList) lines(r rect, focused bool, clean func(string) string) []string {
+	if r.w == 0 || r.h == 0 {
+		return nil
+	}
+	lines := []string{heading("missions", focused, r.w)}
+	first := max(l.shown-r.h+2, 0)
+	for i := first; i < len(l.all) && len(lines) < r.h; i++ {
+		x := l.all[i]
+		lead := ""
+		if l.depths[i] > 0 {
+			lead = strings.Repeat("  ", l.depths[i]-1) + "└ "
+		}
+		point := "  "
+		if i == l.shown {
+			point = "> "
+		}
+		state := "  " + string(x.State)
+		room := r.w - ansi.StringWidth(point+lead+state)
+		name := ansi.Truncate(clean(x.Name), max(room, leastName), "…")
+		row := line{{point + lead, plain}, {name, plain}, {state, stateStyle(x.State)}}
+		lines = append(lines, row.render(r.w, i == l.shown && focused))
+	}
+	return fill(lines, r)
+}
+
+// tree orders missions so that each fork follows its source, with its depth.
+func tree(list []missions.Mission) (ordered []missions.Mission, depths []int) {
+	known := map[string]bool{}
+	for _, m := range list {
+		known[m.ID] = true
+	}
+	var add func(parent string, depth int)
+	add = func(parent string, depth int) {
+		for _, m := range list {
+			of := ""
+			if m.Parent != nil && known[m.Parent.Mission] {
+				of = m.Parent.Mission
+			}
+			if of == parent {
+				ordered, depths = append(ordered, m), append(depths, depth)
+				add(m.ID, depth+1)
+			}
+		}
+	}
+	add("", 0)
+	return ordered, depths
+}
