@@ -98,6 +98,7 @@ func snapshotLessons() []lesson {
 			`echo '{"event": "prompt", "session": "s1", "prompt": "fix it"}' | umbra hook generic`,
 			`echo '{"event": "session-end", "session": "s1"}' | umbra hook generic`,
 		}, "hooks install, status"},
+		{"mcp", []string{`echo '{"jsonrpc": "2.0", "id": 1, "method": "ping"}' | umbra mcp`}, "hooks install, log, fork run, restore"},
 		{"daemon start", []string{"umbra daemon start"}, "daemon status, daemon stop"},
 		{"daemon status", []string{"umbra daemon status"}, "status, daemon logs"},
 		{"daemon logs", []string{"umbra daemon logs"}, "daemon status, doctor"},

@@ -1,6 +1,8 @@
 package presence
 
 import (
+	"iter"
+
 	"github.com/umbra-vcs/umbra/gitstore/lock"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/projects"
@@ -31,23 +33,32 @@ func FindAgentProcess(agent string, c missions.Caller, pid int) int {
 }
 
 func findAgentAbove(a sessions.Adapter, pid int) int {
-	for range maxParentSteps {
-		if pid <= 1 {
-			return 0
-		}
+	for pid := range ProcessesAbove(pid) {
 		switch agent, server := runsAgent(a, pid); {
 		case agent:
 			return pid
 		case server:
 			return 0 // who is above it has started it, and may be another's agent
 		}
-		parent, err := lock.Parent(pid)
-		if err != nil {
-			return 0
-		}
-		pid = parent
 	}
 	return 0
+}
+
+// ProcessesAbove are a process and those that it descends from, the nearest first, as far
+// as the system tells.
+func ProcessesAbove(pid int) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for range maxParentSteps {
+			if pid <= 1 || !yield(pid) {
+				return
+			}
+			parent, err := lock.Parent(pid)
+			if err != nil {
+				return
+			}
+			pid = parent
+		}
+	}
 }
 
 // runsAgent reports whether a process is the agent, as it calls itself or by the file that it

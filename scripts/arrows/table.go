@@ -20,7 +20,7 @@ var shared = []string{"sessions", "sessions/jsontext", "sessions/jsonlines", "se
 // rules are the arrows of the design: a package that is not here may not be.
 var rules = []rule{
 	{"", []string{"commands"}, "main only exits with what commands.Main returns"},
-	{"commands", []string{"commands/automations", "commands/call", "commands/complete", "commands/config", "commands/connect", "commands/daemon", "commands/demo", "commands/flags", "commands/history", "commands/hook", "commands/hooks", "commands/keeper", "commands/mission", "commands/payload", "commands/print", "commands/reference", "commands/restores", "commands/status", "commands/timeline", "commands/uninstall", "commands/updates", "commands/upkeep", "commands/version", "missions", "missions/addresses", "missions/home"}, "one way in: flags become one call of missions.Service, or of settings, nothing else beneath it is touched"},
+	{"commands", []string{"commands/automations", "commands/call", "commands/complete", "commands/config", "commands/connect", "commands/daemon", "commands/demo", "commands/flags", "commands/history", "commands/hook", "commands/hooks", "commands/keeper", "commands/mcp", "commands/mission", "commands/payload", "commands/print", "commands/reference", "commands/restores", "commands/status", "commands/timeline", "commands/uninstall", "commands/updates", "commands/upkeep", "commands/version", "missions", "missions/addresses", "missions/home"}, "one way in: flags become one call of missions.Service, or of settings, nothing else beneath it is touched"},
 	{"commands/call", []string{"commands/flags", "commands/highlight", "commands/print", "missions", "missions/home", "missions/projects"}, "one run of a verb: its world, arguments and output; it knows no verb"},
 	{"commands/calltest", []string{"commands/call", "commands/print", "missions"}, "the world of a command, for tests"},
 	{"commands/forks", []string{"commands/call", "commands/flags", "commands/keeper", "commands/print", "missions"}, "background forks, and how forks are printed; it runs no agent"},
@@ -37,6 +37,7 @@ var rules = []rule{
 	{"commands/status", []string{"commands/call", "commands/flags", "commands/hook", "commands/payload", "commands/print", "commands/version", "commands/wording", "missions", "missions/home", "watcher/client"}, "what runs here, whole, in a line or in a prompt"},
 	{"commands/config", []string{"commands/call", "commands/flags", "commands/print", "missions", "missions/home", "missions/projects", "missions/settings"}, "the verbs that show and change what can be configured"},
 	{"commands/daemon", []string{"commands/automations", "commands/call", "commands/connect", "commands/flags", "commands/print", "commands/units", "missions", "missions/home", "watcher/client", "watcher/daemon"}, "the verbs of the background process"},
+	{"commands/mcp", []string{"commands/call", "commands/version", "missions", "missions/home", "missions/presence"}, "tools that an agent calls: each is a command line of Umbra's own"},
 	{"commands/hooks", []string{"commands/call", "commands/flags", "commands/print", "missions"}, "the verbs that install hooks and take them out"},
 	{"commands/history", []string{"commands/call", "commands/flags", "commands/print", "commands/wording", "missions", "missions/home"}, "the verbs that take, name and look at snapshots"},
 	{"commands/upkeep", []string{"commands/call", "commands/flags", "commands/print", "commands/wording", "missions", "missions/home"}, "the verbs that keep Umbra's home: doctor, du, forget, trash"},
@@ -127,6 +128,8 @@ type arrow struct{ from, to string }
 // together are the arrows that only tests may follow: the two sides of the
 // socket are tested against each other, and what both implement by one suite.
 var together = []arrow{
+	{"commands/mcp", "commands"},
+	{"commands/mcp", "commands/connect"},
 	{"watcher/daemon", "watcher/client"},
 	{"watcher/daemon", "missions/servicetest"},
 }
@@ -146,8 +149,10 @@ var parties = []party{
 	{"github.com/dgraph-io/badger", "gitstore/index"},
 	{"github.com/fsnotify/fsnotify", "watcher"},
 	{"github.com/go-git", "gitstore/shadow"},
+	{"github.com/google/jsonschema-go", "commands/mcp"},
 	{"github.com/google/uuid", "missions"},
 	{"github.com/klauspost/compress", "gitstore/shadow"},
+	{"github.com/modelcontextprotocol/go-sdk", "commands/mcp"},
 	{"github.com/pelletier/go-toml", "sessions/codex"},
 	{"github.com/pjbgf/sha1cd", "gitstore"},
 	{"github.com/urfave/cli", "commands/flags"},

@@ -1,0 +1,361 @@
+package mcp_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/umbra-vcs/umbra/commands"
+	"github.com/umbra-vcs/umbra/commands/call"
+	"github.com/umbra-vcs/umbra/commands/connect"
+	"github.com/umbra-vcs/umbra/scripts/patience"
+)
+
+// world is a workspace with a mission, login, whose file has changed since its beginning.
+type world struct {
+	t         *testing.T
+	env       call.Env
+	workspace string
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	dir := t.TempDir()
+	w := &world{t: t, workspace: filepath.Join(dir, "work")}
+	home := filepath.Join(dir, "home")
+	for _, d := range []string{w.workspace, home} {
+		if err := os.Mkdir(d, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	vars := map[string]string{"HOME": home, "UMBRA_HOME": filepath.Join(dir, "umbra"), "UMBRA_NO_DAEMON": "1", "PATH": os.Getenv("PATH")}
+	w.env = call.ProcessEnv(time.Now, connect.Service)
+	w.env.Getenv = func(name string) string { return vars[name] }
+	w.env.Environ = func() (list []string) {
+		for name, value := range vars {
+			list = append(list, name+"="+value)
+		}
+		return list
+	}
+	w.env.Getwd = func() (string, error) { return w.workspace, nil }
+	w.env.IsTerminal = func(any) bool { return false }
+	w.env.Run = func(cmd *exec.Cmd) error { return fmt.Errorf("%v is not run here", cmd.Args) }
+	w.write("one\n")
+	w.umbra("mission", "new", "--name", "login", "--no-launch", "--", "sh")
+	w.write("two\n")
+	return w
+}
+
+func (w *world) write(text string) {
+	w.t.Helper()
+	if err := os.WriteFile(filepath.Join(w.workspace, "a.txt"), []byte(text), 0o644); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// holds tells whether the workspace's file has this text.
+func (w *world) holds(text string) bool {
+	w.t.Helper()
+	p, err := os.ReadFile(filepath.Join(w.workspace, "a.txt"))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return string(p) == text
+}
+
+func (w *world) umbra(args ...string) {
+	w.t.Helper()
+	var out strings.Builder
+	env := w.env
+	env.Args, env.Stdin, env.Stdout, env.Stderr = args, strings.NewReader(""), &out, &out
+	if code := commands.Run(env); code != 0 {
+		w.t.Fatalf("umbra %q: exit code %d\n%s", args, code, &out)
+	}
+}
+
+// serve runs umbra mcp, and gives the agent's ends of its stdin and stdout.
+func (w *world) serve() (io.WriteCloser, io.ReadCloser) {
+	w.t.Helper()
+	in, toServer := io.Pipe()
+	fromServer, out := io.Pipe()
+	env := w.env
+	env.Args, env.Stdin, env.Stdout, env.Stderr = []string{"mcp"}, in, out, io.Discard
+	ended := make(chan int, 1)
+	go func() { ended <- commands.Run(env); out.Close() }()
+	w.t.Cleanup(func() {
+		toServer.Close()
+		go func() { _, _ = io.Copy(io.Discard, fromServer) }()
+		select {
+		case code := <-ended:
+			if code != 0 {
+				w.t.Errorf("umbra mcp: exit code %d", code)
+			}
+		case <-time.After(patience.Of(time.Minute)):
+			w.t.Error("umbra mcp does not end with its stdin")
+		}
+	})
+	return toServer, fromServer
+}
+
+// agent connects a client of the newest protocol, whose user answers questions by answer;
+// without one it can't ask.
+func (w *world) agent(answer func(question string) string) *sdk.ClientSession {
+	w.t.Helper()
+	o := &sdk.ClientOptions{Capabilities: &sdk.ClientCapabilities{}}
+	if answer != nil {
+		o.ElicitationHandler = func(_ context.Context, r *sdk.ElicitRequest) (*sdk.ElicitResult, error) {
+			return &sdk.ElicitResult{Action: answer(r.Params.Message)}, nil
+		}
+	}
+	in, out := w.serve()
+	s, err := sdk.NewClient(&sdk.Implementation{Name: "agent"}, o).Connect(w.t.Context(), &sdk.IOTransport{Reader: out, Writer: in}, nil)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return s
+}
+
+// use calls a tool, and gives what the model reads.
+func (w *world) use(s *sdk.ClientSession, tool string, input map[string]any) (text string, wrong bool) {
+	w.t.Helper()
+	r, err := s.CallTool(w.t.Context(), &sdk.CallToolParams{Name: tool, Arguments: input})
+	if err != nil {
+		w.t.Fatalf("%s: %v", tool, err)
+	}
+	return r.Content[0].(*sdk.TextContent).Text, r.IsError
+}
+
+func TestTools(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	s := w.agent(nil)
+	type in = map[string]any
+	for _, c := range []struct {
+		tool  string
+		input in
+		wrong bool
+		want  []string // parts of what the model reads
+	}{
+		{"missions", nil, false, []string{"login  initializing  sh"}},
+		{"missions", in{"all": true}, false, []string{"login"}},
+		{"snapshot", in{"message": "--pin=x", "pin": "good"}, false, nil},
+		{"timeline", nil, false, []string{"login@start", "--pin=x", "good"}},
+		{"timeline", in{"match": "begins"}, false, []string{"mission login begins"}},
+		{"timeline", in{"limit": 1}, false, []string{"login@0.1"}},
+		{"timeline", in{"mission": "--all"}, true, []string{`"--all" names no mission and no moment`}},
+		{"timeline", in{"mission": "logout"}, true, []string{`no mission, pin or snapshot "logout"`, "umbra mission ls"}},
+		{"timeline", in{"missions": "login"}, true, []string{"missions"}},
+		{"timeline", in{"limit": "many"}, true, []string{"limit"}},
+		{"show", in{"moment": "login@start"}, false, []string{"mission login begins", "a.txt"}},
+		{"show", nil, true, []string{"moment"}},
+		{"cat", in{"moment": "login@start", "path": "a.txt"}, false, []string{"one"}},
+		{"cat", in{"moment": "login@start", "path": "--displaced"}, true, []string{"--displaced is not in snapshot"}},
+		{"diff", in{"from": "login@start"}, false, []string{"-one", "+two"}},
+		{"diff", in{"from": "login@start", "stat": true, "paths": []string{"--patch"}}, false, []string{"0 files"}},
+		{"diff", in{"to": "login@start"}, true, []string{"from is missing"}},
+		{"updates", nil, false, []string{"no update waits"}},
+		{"report_updates", in{"message": "found it"}, true, []string{"login is not a fork", "umbra mission ls --tree"}},
+		{"fork", in{"name": "nope", "prompt": "another way"}, true, []string{"Umbra does not know how sh is given a prompt"}},
+		{"fork", in{"name": "try"}, false, []string{"forked from login@0.", "umbra mission resume try"}},
+		{"report_updates", in{"fork": "try", "message": "-"}, false, []string{"try reports to login", "  -"}},
+		{"updates", nil, false, []string{"try  report", "waits"}},
+		{"run_fork", in{"prompts": []string{"--count=9"}}, true, []string{"Umbra does not know how sh answers a prompt"}},
+		{"fork_output", in{"fork": "try"}, true, []string{"has no output of an agent in the background"}},
+		{"wait", in{"missions": []string{"try"}, "seconds": 1}, true, []string{"1s"}},
+		{"restore", in{"moment": "login@start"}, false, []string{"change  a.txt", "Nothing was changed", "umbra restore --mission=login login@start"}},
+		{"restore", in{"moment": "login@9"}, true, []string{"login has no turn 9"}},
+		{"restore", in{"moment": "login@start", "others": "both"}, true, []string{`others is "both"`, "keep or replace"}},
+		{"promote", in{"fork": "try", "files_only": true}, false, []string{"promote", "Nothing was changed", "umbra promote --keep --files-only try"}},
+		{"promote", nil, true, []string{"login is not a fork"}},
+	} {
+		got, wrong := w.use(s, c.tool, c.input)
+		if wrong != c.wrong {
+			t.Errorf("%s %v: error %v\n%s", c.tool, c.input, wrong, got)
+		}
+		for _, part := range c.want {
+			if !strings.Contains(got, part) {
+				t.Errorf("%s %v: no %q in\n%s", c.tool, c.input, part, got)
+			}
+		}
+	}
+	if !w.holds("two\n") {
+		t.Error("a plan has changed the workspace")
+	}
+	if _, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: "erase"}); err == nil {
+		t.Error("a tool that is not there can be called")
+	}
+}
+
+// TestSchemas: every tool and property says what it is, here and in the docs, and no
+// property is of two types.
+func TestSchemas(t *testing.T) {
+	t.Parallel()
+	list, err := newWorld(t).agent(nil).ListTools(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := os.ReadFile("../../docs/mcp.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tool := range list.Tools {
+		if !strings.Contains(string(page), "\n| `"+tool.Name+"` |") {
+			t.Errorf("docs/mcp.md does not name %s", tool.Name)
+		}
+		schema, ok := tool.InputSchema.(map[string]any)
+		if !ok || schema["type"] != "object" || tool.Description == "" || tool.Annotations == nil {
+			t.Fatalf("%s: %v", tool.Name, schema)
+		}
+		properties, _ := schema["properties"].(map[string]any)
+		for name, p := range properties {
+			p, _ := p.(map[string]any)
+			if _, one := p["type"].(string); !one || p["description"] == "" {
+				t.Errorf("%s of %s: %v", name, tool.Name, p)
+			}
+		}
+	}
+}
+
+// TestUserDecides: a restore is done when the user says yes, and only then.
+func TestUserDecides(t *testing.T) {
+	t.Parallel()
+	for answer, want := range map[string]struct{ said, holds string }{
+		"accept":  {"1 changed, 0 created, 0 deleted", "one\n"},
+		"decline": {"Your user said no. Nothing was changed.", "two\n"},
+		"cancel":  {"Your user could not be asked. Nothing was changed.", "two\n"},
+	} {
+		t.Run(answer, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			asked := ""
+			s := w.agent(func(question string) string { asked = question; return answer })
+			got, wrong := w.use(s, "restore", map[string]any{"moment": "login@start"})
+			if wrong || !strings.Contains(got, want.said) || !w.holds(want.holds) {
+				t.Errorf("error %v, %s", wrong, got)
+			}
+			if !strings.Contains(asked, "change  a.txt") {
+				t.Errorf("asked %q", asked)
+			}
+			asked = ""
+			if got, wrong := w.use(s, "restore", map[string]any{"moment": "login@9"}); !wrong || asked != "" {
+				t.Errorf("asked %q about a plan that can't be made: %s", asked, got)
+			}
+		})
+	}
+}
+
+// oldAgent speaks protocol 2024-11-05, a line at a time.
+type oldAgent struct {
+	t     *testing.T
+	to    io.Writer
+	lines *bufio.Scanner
+}
+
+func (w *world) oldAgent(capabilities string) oldAgent {
+	in, out := w.serve()
+	a := oldAgent{w.t, in, bufio.NewScanner(out)}
+	a.lines.Buffer(nil, 1<<20)
+	a.says(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2024-11-05","capabilities":` + capabilities + `,"clientInfo":{"name":"old","version":"1"}}}`)
+	a.reads(`"protocolVersion":"2024-11-05"`)
+	a.says(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+	return a
+}
+
+func (a oldAgent) says(line string) {
+	a.t.Helper()
+	if _, err := io.WriteString(a.to, line+"\n"); err != nil {
+		a.t.Fatal(err)
+	}
+}
+
+func (a oldAgent) calls(id int, tool, input string) {
+	a.t.Helper()
+	a.says(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":%q,"arguments":%s}}`, id, tool, input))
+}
+
+// reads takes one line, which has these parts.
+func (a oldAgent) reads(parts ...string) string {
+	a.t.Helper()
+	if !a.lines.Scan() {
+		a.t.Fatalf("no line: %v", a.lines.Err())
+	}
+	line := a.lines.Text()
+	if !json.Valid([]byte(line)) {
+		a.t.Fatalf("not JSON: %s", line)
+	}
+	for _, part := range parts {
+		if !strings.Contains(line, part) {
+			a.t.Errorf("no %q in %s", part, line)
+		}
+	}
+	return line
+}
+
+func TestOldAgent(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	a := w.oldAgent(`{"elicitation":{}}`)
+	a.says(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
+	a.reads(`"id":1`, `"name":"timeline"`, `"inputSchema"`)
+	a.calls(2, "cat", `{"moment":"login@start","path":"a.txt"}`)
+	a.reads(`"id":2`, `"text":"one"`)
+	a.calls(3, "restore", `{"moment":"login@start"}`)
+	var question struct {
+		ID     json.RawMessage `json:"id"`
+		Method string          `json:"method"`
+	}
+	if err := json.Unmarshal([]byte(a.reads("change  a.txt")), &question); err != nil || question.Method != "elicitation/create" {
+		t.Fatalf("%+v, %v", question, err)
+	}
+	if !w.holds("two\n") {
+		t.Error("done before the user's answer")
+	}
+	a.says(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"action":"accept","content":{}}}`, question.ID))
+	a.reads(`"id":3`, "1 changed")
+	if !w.holds("one\n") {
+		t.Error("not done after the user's answer")
+	}
+}
+
+// TestMalformed: what is no message, or none that makes sense, ends nothing.
+func TestMalformed(t *testing.T) {
+	t.Parallel()
+	a := newWorld(t).oldAgent(`{}`)
+	for _, line := range []string{"garbage{", "{}", "[]", "3", `{"jsonrpc":"1.0","id":1,"method":"tools/list"}`, "\xff\xfe", strings.Repeat("[", 20000)} {
+		a.says(line)
+		a.reads(`"id":null`, "-32700")
+	}
+	a.says("")
+	a.says(`{"jsonrpc":"2.0","id":1,"method":"no/such"}`)
+	a.reads(`"id":1`, "-32601")
+	a.says(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":3}`)
+	a.reads(`"id":2`, "-32602")
+	a.calls(3, "missions", `[1]`)
+	a.reads(`"id":3`, `"isError":true`)
+	a.calls(4, "missions", `{"all":"yes"}`)
+	a.reads(`"id":4`, `"isError":true`, "all")
+	a.calls(5, "missions", `{}`)
+	a.reads(`"id":5`, "login")
+}
+
+// TestCanceled: a call that its agent cancels ends, and holds up no other.
+func TestCanceled(t *testing.T) {
+	t.Parallel()
+	a := newWorld(t).oldAgent(`{}`)
+	a.calls(1, "wait", `{"missions":["login"],"seconds":86400}`)
+	a.calls(2, "missions", `{}`)
+	a.reads(`"id":2`, "login")
+	a.says(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`)
+	a.calls(3, "missions", `{}`)
+	a.reads(`"id":3`, "login")
+}
