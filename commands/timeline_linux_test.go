@@ -280,10 +280,15 @@ func (s *screen) forks() {
 	s.keys("g")
 }
 
-// manages gives the fork another name, and puts it into the trash.
+// manages plans a promotion of the fork, has it report, gives it another name, and puts it
+// into the trash.
 func (s *screen) manages() {
 	s.Helper()
-	s.keys("Tab", "Tab", "j", "t")
+	s.keys("Tab", "Tab", "j", "P")
+	s.sees("promote other into one", "take over:", "enter does it")
+	s.keys("Escape")
+	s.sees("P promote")
+	s.keys("t")
 	s.types("what it found")
 	s.keys("Enter")
 	s.sees("other reports to one", "what it found", "any other key goes back")

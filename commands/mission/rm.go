@@ -138,17 +138,27 @@ func WriteRemoval(p *print.Printer, r missions.RemoveResult, what string) {
 	listed("stays", r.Kept)
 }
 
+// ForksLeft says what the forks take that are left after a promotion, and how they go.
+func ForksLeft(forks []missions.ForkRoom) string {
+	names, room := sumUp(forks)
+	return fmt.Sprintf("the forks that are left take %s; to remove them: umbra mission rm --workspace %s", print.Size(room), strings.Join(names, " "))
+}
+
+// sumUp is the names of forks, and what they take on the disk.
+func sumUp(forks []missions.ForkRoom) (names []string, room int64) {
+	for _, f := range forks {
+		names, room = append(names, f.Name), room+f.Bytes
+	}
+	return names, room
+}
+
 // OfferRemoval offers to remove the forks that are left after a promotion. Where nobody can be
 // asked it says what to type; --yes does not answer that.
 func OfferRemoval(ctx context.Context, c *call.Call, svc missions.Service, caller missions.Caller, forks []missions.ForkRoom) error {
 	request := missions.RemoveRequest{Caller: caller, Workspace: true, Preview: true}
-	var names []string
-	var room int64
-	for _, f := range forks {
-		names, room = append(names, f.Name), room+f.Bytes
-	}
+	names, room := sumUp(forks)
 	if !c.CanAsk() || c.Yes {
-		c.Notice("the forks that are left take %s; to remove them: umbra mission rm --workspace %s", print.Size(room), strings.Join(names, " "))
+		c.Notice("%s", ForksLeft(forks))
 		return nil
 	}
 	listed, busy, err := listRemoval(ctx, svc, request, names)

@@ -66,7 +66,7 @@ func runPromote(c *call.Call, r missions.PromoteRequest, remove RemoveForks) err
 	} else if err != nil {
 		return err
 	}
-	printed := finish(c, result, result.RestoreResult, func(p *print.Printer) { writePromoted(p, result) })
+	printed := finish(c, result, result.RestoreResult, func(p *print.Printer) { WritePromoted(p, result) })
 	if len(result.Forks) == 0 || printed != nil && printed != call.Partly {
 		return printed
 	}
@@ -84,7 +84,8 @@ func askPromoted(ctx context.Context, c *call.Call, svc missions.Service, caller
 	})
 }
 
-func writePromoted(p *print.Printer, r missions.PromoteResult) {
+// WritePromoted prints the plan or the outcome of a promotion.
+func WritePromoted(p *print.Printer, r missions.PromoteResult) {
 	WriteOutcome(p, string(missions.TriggerPromote), r.RestoreResult)
 	if r.MovedBranch != "" {
 		p.Line("%s is at %s of the fork now", print.Clean(r.MovedBranch), print.Count(len(r.Commits), "commit"))

@@ -23,8 +23,8 @@ func Command() *call.Verb {
 		Long: `Missions and their forks, the snapshots of one by turn, and what each changed
 and said. New snapshots appear while an agent works. A snapshot is restored, of it
 all or some paths, forked from, and its files are opened as they were. A mission is
-stopped, resumed, renamed and removed, and a fork reports to its parent. Each key
-shows first what it would do. The keys are listed by ?.`,
+stopped, resumed, renamed and removed; a fork is promoted, or reports to its parent.
+Each key shows first what it would do. The keys are listed by ?.`,
 		Run: runTimeline,
 	}
 }
@@ -77,6 +77,15 @@ func timelineWords(c *call.Call) tui.Words {
 		Plan: func(did string, r missions.RestoreResult) []string {
 			r.Workspace = fromHome(c, r.Workspace)
 			return written(c, func(p *print.Printer) { restores.WriteOutcome(p, did, r) })
+		},
+		Promoted: func(r missions.PromoteResult) []string {
+			r.Workspace = fromHome(c, r.Workspace)
+			return written(c, func(p *print.Printer) {
+				restores.WritePromoted(p, r)
+				if len(r.Forks) > 0 {
+					p.Line("%s", print.Clean(mission.ForksLeft(r.Forks)))
+				}
+			})
 		},
 		Forked: func(r missions.ForkResult) []string {
 			return written(c, func(p *print.Printer) {

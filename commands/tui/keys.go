@@ -136,9 +136,9 @@ func (m *model) onViewKey(key string) tea.Cmd {
 	case "o", "O":
 		return m.openFile(key == "O")
 	case "u":
-		return m.planStep("undo")
+		return m.planStep(undoPlan)
 	case "U":
-		return m.planStep("redo")
+		return m.planStep(redoPlan)
 	default:
 		return manage(m, key)
 	}

@@ -16,6 +16,8 @@ func manage(m *model, key string) tea.Cmd {
 		return nil
 	}
 	switch key {
+	case "P":
+		return planPromotion(m, at)
 	case "s":
 		return stopAgent(m, at)
 	case "r":

@@ -127,3 +127,50 @@ func TestManagesNothing(t *testing.T) {
 	x := begin(t, s, 80, 24)
 	x.keys("s", "r", "R", "x", "t").sees("no missions here yet", "? help")
 }
+
+func (s *service) Promote(_ context.Context, r missions.PromoteRequest) (missions.PromoteResult, error) {
+	s.called("promote %s files %v talk %v keep %v all %v idle %v force %v preview %v",
+		r.Fork, r.FilesOnly, r.ConversationOnly, r.KeepOthers, r.All, r.WhenIdle, r.Force, r.Preview)
+	if err := s.answer(); err != nil {
+		return missions.PromoteResult{}, err
+	}
+	result := missions.PromoteResult{RestoreResult: s.plan, From: r.Fork, FromName: "french"}
+	result.Target, result.Done = "target", !r.Preview
+	if r.KeepOthers || r.All {
+		result.Refused = nil
+	}
+	return result, nil
+}
+
+// A fork is promoted once its plan was shown, and what of it is chosen.
+func TestPromote(t *testing.T) {
+	s := world(4)
+	s.plan = missions.RestoreResult{
+		Modify: []string{"greet.sh"}, Foreign: []missions.PathReason{{Path: "both.txt", Reason: "changed"}},
+		Refused: []*missions.Error{missions.Errorf(missions.KindConflict, "choose", "1 path was changed on both sides")},
+	}
+	x := begin(t, s, 80, 24).keys("tab", "tab", "j", "P").sees("promote french into demo", "take over: [files and conversation]", "promote of french, done false")
+	x.calledLast("promote other files false talk false keep false all false idle false force false preview true")
+	x.sees("o  keeps what the parent has in what both changed", "a  takes what the fork has there", "w  waits")
+	x.keys("enter").sees("something stands in the way")
+	x.keys("tab").sees("[files]").keys("a").sees("with the fork's side taken", "enter does it")
+	x.calledLast("promote other files true talk false keep false all true idle false force false preview true")
+	x.keys("enter").sees("promote of french, done true", "any other key goes back")
+	x.calledLast("promote other files true talk false keep false all true idle false force false preview false")
+}
+
+// What can't be promoted is said with what to type, and nothing lies over the panes; a plan
+// that fails only then stays.
+func TestPromoteRefused(t *testing.T) {
+	s := world(4)
+	s.refused = missions.Errorf(missions.KindNotFound, "umbra promote french; its forks: french", "demo is not a fork")
+	x := begin(t, s, 80, 24).keys("P").sees("demo is not a fork (umbra promote french; its forks: french)").misses("take over")
+	x.keys("tab", "tab", "j", "P")
+	s.refused = missions.Errorf(missions.KindBusy, "wait", "french is at work")
+	s.plan.Modify = []string{"greet.sh"}
+	x.keys("esc", "P")
+	x.sees("french is at work (wait)").misses("promote french into")
+	x.keys("P")
+	s.refused = missions.Errorf(missions.KindFailed, "free some space", "the disk is full")
+	x.keys("enter").sees("the disk is full", "free some space", "promote french into demo")
+}

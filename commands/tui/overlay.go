@@ -81,8 +81,8 @@ restore    enter shows what it would do; enter again does it
            among the changes, space marks the paths that are meant
            u takes the last restore back, U does it again
 fork       f, from the snapshot: files and conversation
-missions   s stops the agent, r resumes it here, R renames
-           x removes, t reports to the agent of a fork's parent
+           P promotes the fork that is shown, t reports to its parent
+missions   s stops the agent, r resumes it here, R renames, x removes
 open       o shows a file as it was in the pager, O in your editor
 also       p pins a snapshot, y copies its id
 leave      q, ctrl+c; ctrl+z suspends`

@@ -30,14 +30,23 @@ const (
 	doing
 )
 
-// plan shows what a restore, an undo or a redo would do. Nothing is done before
-// enter was typed on what is shown.
+// The kinds of plans.
+const (
+	restorePlan = "restore"
+	undoPlan    = "undo"
+	redoPlan    = "redo"
+	promotePlan = "promote"
+)
+
+// plan shows what a restore, an undo, a redo or a promotion would do. Nothing is done
+// before enter was typed on what is shown.
 type plan struct {
-	kind    string // restore, undo or redo
-	id      int    // tells its answers from those to others
+	kind    string
+	id      int // tells its answers from those to others
 	stage   stage
-	entry   missions.Entry // the moment of a restore
-	mission missions.Mission
+	entry   missions.Entry   // the moment of a restore
+	mission missions.Mission // whose files and conversation change
+	fork    missions.Mission // that is promoted
 	scope   scope
 	paths   []string // the marked ones
 
@@ -56,6 +65,7 @@ type planned struct {
 	id     int
 	done   bool
 	result missions.RestoreResult
+	said   []string // the result in words
 	err    error
 }
 
@@ -66,7 +76,7 @@ func (m *model) planRestore() tea.Cmd {
 	if !ok {
 		return nil
 	}
-	p := plan{kind: "restore", entry: e, mission: m.at(), paths: m.details.marked}
+	p := plan{kind: restorePlan, entry: e, mission: m.at(), paths: m.details.marked}
 	if m.focus == inDetails && len(p.paths) > 0 {
 		p.scope = onlyMarked
 	}
@@ -81,6 +91,15 @@ func (m *model) planStep(kind string) tea.Cmd {
 	return plan{kind: kind, mission: m.at()}.ask(m)
 }
 
+// planPromotion shows what a promotion of a fork would do.
+func planPromotion(m *model, fork missions.Mission) tea.Cmd {
+	p := plan{kind: promotePlan, fork: fork}
+	if fork.Parent != nil {
+		p.mission = m.missions.find(fork.Parent.Mission)
+	}
+	return p.ask(m)
+}
+
 // ask has the plan worked out, anew if it has changed.
 func (p plan) ask(m *model) tea.Cmd {
 	m.asked++
@@ -93,19 +112,39 @@ func (p plan) ask(m *model) tea.Cmd {
 func (p plan) send(m *model, carry bool) tea.Cmd {
 	ctx, o := m.ctx, m.o
 	return func() tea.Msg {
-		r, err := p.call(ctx, o, !carry)
-		return planned{p.id, carry, r, err}
+		r, said, err := p.call(ctx, o, !carry)
+		return planned{p.id, carry, r, said, err}
 	}
 }
 
-func (p plan) call(ctx context.Context, o Options, preview bool) (missions.RestoreResult, error) {
+// call asks the Service, and puts its answer in words.
+func (p plan) call(ctx context.Context, o Options, preview bool) (missions.RestoreResult, []string, error) {
+	if p.kind == promotePlan {
+		r, err := o.Service.Promote(ctx, missions.PromoteRequest{
+			Caller: o.Caller, Fork: p.fork.ID, FilesOnly: p.scope == onlyFiles, ConversationOnly: p.scope == onlyTalk,
+			KeepOthers: p.keepOthers && p.scope != onlyTalk, All: p.all && p.scope != onlyTalk, Preview: preview, WhenIdle: p.whenIdle, Force: p.force,
+		})
+		if err != nil {
+			return r.RestoreResult, nil, err
+		}
+		return r.RestoreResult, o.Promoted(r), nil
+	}
+	r, err := p.restore(ctx, o, preview)
+	if err != nil {
+		return r, nil, err
+	}
+	return r, o.Plan(p.kind, r), nil
+}
+
+// restore asks the Service for what puts a moment back.
+func (p plan) restore(ctx context.Context, o Options, preview bool) (missions.RestoreResult, error) {
 	caller := o.Caller
 	caller.Cwd = p.mission.Workspace // which marked paths are relative to
 	step := missions.UndoRequest{Caller: caller, Mission: p.mission.ID, Preview: preview, WhenIdle: p.whenIdle, Force: p.force}
 	switch p.kind {
-	case "undo":
+	case undoPlan:
 		return o.Service.Undo(ctx, step)
-	case "redo":
+	case redoPlan:
 		return o.Service.Redo(ctx, step)
 	}
 	r := missions.RestoreRequest{
@@ -126,7 +165,12 @@ func (m *model) onPlanned(msg planned) tea.Cmd {
 	}
 	p.stage, p.err = shown, msg.err
 	if msg.err == nil {
-		p.result, p.said = msg.result, m.o.Plan(p.kind, msg.result)
+		p.result, p.said = msg.result, msg.said
+	}
+	if p.kind == promotePlan && p.said == nil { // it can't be at all
+		m.overlay = nil
+		m.fail(msg.err)
+		return nil
 	}
 	switch m.lay(p); {
 	case !msg.done:
@@ -188,9 +232,9 @@ func (p plan) choose(key string) (plan, bool) {
 		scopes++
 	}
 	switch {
-	case p.kind == "restore" && (key == "tab" || key == "right" || key == "l"):
+	case p.hasScope() && (key == "tab" || key == "right" || key == "l"):
 		p.scope = (p.scope + 1) % scope(scopes)
-	case p.kind == "restore" && (key == "shift+tab" || key == "left" || key == "h"):
+	case p.hasScope() && (key == "shift+tab" || key == "left" || key == "h"):
 		p.scope = (p.scope + scope(scopes) - 1) % scope(scopes)
 	case key == "o" && p.contested():
 		p.keepOthers, p.all = !p.keepOthers, false
@@ -205,6 +249,9 @@ func (p plan) choose(key string) (plan, bool) {
 	}
 	return p, true
 }
+
+// hasScope reports whether the user chooses how much of a moment is put back.
+func (p plan) hasScope() bool { return p.kind == restorePlan || p.kind == promotePlan }
 
 // contested reports whether others changed what is to be restored.
 func (p plan) contested() bool { return len(p.result.Foreign) > 0 }
@@ -226,10 +273,14 @@ func (p plan) forcible() bool {
 
 func (p plan) lines(m *model, width int) []line {
 	lines := []line{{{p.kind + " of " + m.o.Clean(p.mission.Name), bold}}}
-	if p.kind == "restore" {
+	if p.kind == promotePlan {
+		lines[0] = line{{"promote " + m.o.Clean(p.fork.Name) + " into " + m.o.Clean(p.mission.Name), bold}}
+		lines = append(lines, p.scopeLines("take over:", width)...)
+	}
+	if p.kind == restorePlan {
 		lines[0] = line{{"restore " + m.o.Clean(p.mission.Name) + " to " + m.o.Clean(p.entry.Address), bold}}
 		lines = append(lines, line{{m.clock(p.entry.At) + "  " + m.o.Clean(p.entry.Message), dim}})
-		lines = append(lines, p.scopeLines(width)...)
+		lines = append(lines, p.scopeLines("put back:", width)...)
 	}
 	if chosen := p.chosen(); chosen != "" {
 		lines = append(lines, line{{"with " + chosen, yellow}})
@@ -264,8 +315,13 @@ func (p plan) offers() []line {
 			lines = append(lines, line{{key, bold}, {"  " + text, plain}})
 		}
 	}
-	add(p.contested(), "o", "keeps what others changed as it is")
-	add(p.contested(), "a", "puts these back too")
+	if p.kind == promotePlan {
+		add(p.contested(), "o", "keeps what the parent has in what both changed")
+		add(p.contested(), "a", "takes what the fork has there")
+	} else {
+		add(p.contested(), "o", "keeps what others changed as it is")
+		add(p.contested(), "a", "puts these back too")
+	}
 	add(p.busy(), "w", "waits for the end of the agent's turn")
 	add(p.forcible(), "F", "does it all the same, as --force does")
 	if len(lines) == 1 {
@@ -274,14 +330,14 @@ func (p plan) offers() []line {
 	return lines
 }
 
-// scopeLines offer what to put back: beside each other where there is room.
-func (p plan) scopeLines(width int) []line {
+// scopeLines offer how much of the moment is meant: beside each other where there is room.
+func (p plan) scopeLines(label string, width int) []line {
 	names := []string{"files and conversation", "files", "conversation"}
 	if n := len(p.paths); n > 0 {
 		names = append(names, fmt.Sprintf("marked paths (%d)", n))
 	}
-	row := line{{"put back:", dim}}
-	lines, used := []line{row}, len("put back:")
+	row := line{{label, dim}}
+	lines, used := []line{row}, len(label)
 	for i, name := range names {
 		s := span{"  " + name + " ", plain}
 		if scope(i) == p.scope {
@@ -298,10 +354,12 @@ func (p plan) scopeLines(width int) []line {
 
 // chosen says what was chosen about what stood in the way.
 func (p plan) chosen() string {
+	keep, all := "others' changes kept as they are", "others' changes put back too"
+	if p.kind == promotePlan {
+		keep, all = "the parent's side kept", "the fork's side taken"
+	}
 	var words []string
-	for word, is := range map[string]bool{
-		"others' changes kept as they are": p.keepOthers, "others' changes put back too": p.all, "force": p.force, "at the end of the agent's turn": p.whenIdle,
-	} {
+	for word, is := range map[string]bool{keep: p.keepOthers, all: p.all, "force": p.force, "at the end of the agent's turn": p.whenIdle} {
 		if is {
 			words = append(words, word)
 		}
@@ -324,8 +382,8 @@ func (p plan) keys(*model) string {
 	case len(p.result.Refused) > 0:
 		enter = ""
 	}
-	if p.kind == "restore" {
-		enter += "tab what to put back  "
+	if p.hasScope() {
+		enter += "tab files, conversation or both  "
 	}
 	return enter + "esc goes back"
 }

@@ -39,6 +39,9 @@ var words = Words{
 		}
 		return lines
 	},
+	Promoted: func(r missions.PromoteResult) []string {
+		return []string{fmt.Sprintf("promote of %s, done %v", r.FromName, r.Done)}
+	},
 	Forked: func(r missions.ForkResult) []string { return []string{"forked: " + r.Missions[0].Name} },
 	Removed: func(r missions.RemoveResult, what string) []string {
 		return []string{r.Missions[0].Name + " " + what}

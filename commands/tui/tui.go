@@ -54,6 +54,8 @@ type Words struct {
 	// Plan are the lines that say what a restore, an undo or a redo would do, or
 	// has done.
 	Plan func(did string, r missions.RestoreResult) []string
+	// Promoted are the lines that say what a promotion would do, or has done.
+	Promoted func(missions.PromoteResult) []string
 	// Forked are the lines that say what a fork made.
 	Forked func(missions.ForkResult) []string
 	// Removed are the lines that say what went with missions, or would go.
