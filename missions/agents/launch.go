@@ -93,7 +93,7 @@ func (l *Launcher) PrepareLaunch(ctx context.Context, m *projects.Mission, r mis
 	launch := missions.Launch{ID: l.NewID(), Argv: command, Dir: m.Cwd(), Env: map[string]string{
 		"UMBRA_MISSION": m.ID,
 		"UMBRA_HOME":    l.Home.Dir,
-	}}
+	}, Unset: projects.SessionVariables()} // its caller may be an agent
 	if info, err := os.Stat(launch.Dir); err != nil || !info.IsDir() {
 		launch.Dir = m.Binding.Workspace
 		launch.Notes = append(launch.Notes, fmt.Sprintf("%s is no longer there: the agent starts in %s", m.Cwd(), m.Binding.Workspace))

@@ -2,6 +2,7 @@ package projects
 
 import (
 	"path/filepath"
+	"slices"
 
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/settings"
@@ -25,6 +26,12 @@ func AgentVariables(a sessions.Adapter) []string {
 		return r.Variables()
 	}
 	return nil
+}
+
+// SessionVariables names the environment variables by which agents mark the programs that
+// they run as parts of their own sessions.
+func SessionVariables() []string {
+	return slices.Concat(claude.SessionVariables(), codex.SessionVariables(), opencode.SessionVariables())
 }
 
 // CallerEnv is the part of a caller's environment that adapters read.

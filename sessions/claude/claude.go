@@ -44,6 +44,20 @@ func (Adapter) HookVariables() []string {
 	return append([]string{varEntrypoint, varPID, varBackground}, otherAgents...)
 }
 
+// SessionVariables are those of tools, of hooks and of background sessions: by them a
+// session marks the programs that it runs. A session on a terminal that finds
+// CLAUDE_CODE_CHILD_SESSION keeps no transcript; one that finds CLAUDE_JOB_DIR writes into
+// the job of another.
+func SessionVariables() []string {
+	return []string{
+		"CLAUDECODE", varEntrypoint, varPID, varBackground,
+		"CLAUDE_CODE_CHILD_SESSION", "CLAUDE_CODE_CHILD_NOTES_DIR", "CLAUDE_CODE_LAUNCHED_BY_SESSION_IDS",
+		"CLAUDE_CODE_MESSAGING_SOCKET", "CLAUDE_CODE_MESSAGING_TOKEN",
+		"CLAUDE_CODE_SESSION_ATTENDED", "CLAUDE_CODE_SESSION_ID", "CLAUDE_CODE_SESSION_KIND",
+		"CLAUDE_ENV_FILE", "CLAUDE_PLUGIN_DATA", "CLAUDE_PLUGIN_ROOT", "CLAUDE_PROJECT_DIR",
+	}
+}
+
 // PID is the process that calls the hook; versions before 2.1 do not say it.
 func (Adapter) PID(env sessions.Environ) (pid int, told bool) {
 	v, told := env.Vars[varPID]

@@ -32,6 +32,11 @@ func (Adapter) Variables() []string { return []string{varHome} }
 // StoreVariables names the same.
 func (a Adapter) StoreVariables() []string { return a.Variables() }
 
+// SessionVariables are those by which a session marks its tools.
+func SessionVariables() []string {
+	return []string{"CODEX_SESSION_ID", "CODEX_THREAD_ID", "CODEX_TOOL_CALL_ID"}
+}
+
 // script is how the npm package's own script is called.
 const script = "@openai/codex/bin/codex.js"
 

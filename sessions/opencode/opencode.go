@@ -53,6 +53,9 @@ func (Adapter) StoreVariables() []string { return []string{varData, varDatabase}
 // HookVariables names what tells which process it is.
 func (Adapter) HookVariables() []string { return []string{varPID} }
 
+// SessionVariables are those by which a session marks its tools.
+func SessionVariables() []string { return []string{varPID} }
+
 // PID is the process that calls the hook.
 func (Adapter) PID(env sessions.Environ) (pid int, told bool) {
 	v, told := env.Vars[varPID]
