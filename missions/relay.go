@@ -56,6 +56,10 @@ func (r Relay) Promote(ctx context.Context, q PromoteRequest) (PromoteResult, er
 		unsure("the fork was promoted", shownByOps("undo")).by(ctx, r, q)
 }
 
+func (r Relay) Compare(ctx context.Context, q CompareRequest) ([]ComparedFork, error) {
+	return method("compare", Reads, Service.Compare).by(ctx, r, q)
+}
+
 func (r Relay) Report(ctx context.Context, q ReportRequest) (ReportResult, error) {
 	return method("report", Changes|Repeats, Service.Report).by(ctx, r, q)
 }

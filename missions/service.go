@@ -45,6 +45,7 @@ type Launches interface {
 type Forks interface {
 	Fork(context.Context, ForkRequest) (ForkResult, error)
 	Promote(context.Context, PromoteRequest) (PromoteResult, error)
+	Compare(context.Context, CompareRequest) ([]ComparedFork, error)
 }
 
 // Updates are what missions tell the agents of others.

@@ -31,6 +31,12 @@ func (t Tally) Minus(o Tally) Tally {
 	})
 }
 
+// Since is what came on top of an earlier tally. It is not known where a count is less than
+// it was: the conversation is another one by now.
+func (t Tally) Since(earlier Tally) (spent Tally, known bool) {
+	return t.Minus(earlier), !t.isLessThan(earlier)
+}
+
 // isLessThan reports whether any count is less than another tally's.
 func (t Tally) isLessThan(of Tally) bool {
 	return t.Prompts < of.Prompts || t.Tools < of.Tools || t.Input < of.Input || t.Output < of.Output

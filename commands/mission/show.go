@@ -77,6 +77,7 @@ func describeMission(p *print.Printer, m missions.Mission) {
 	field("branch", m.Branch)
 	field("git", strings.TrimSpace(m.Git.Branch+" "+print.Short(m.Git.Head)+" "+m.Git.Operation))
 	field("output", m.Output)
+	field("check output", m.CheckOutput)
 	field("session", m.SessionID)
 	field("session file", m.SessionPath)
 	if m.Config != "" {

@@ -14,7 +14,7 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore/diff"
 	"github.com/umbra-vcs/umbra/gitstore/shadow"
 	"github.com/umbra-vcs/umbra/missions"
-	"github.com/umbra-vcs/umbra/missions/history"
+	"github.com/umbra-vcs/umbra/missions/comparisons"
 	"github.com/umbra-vcs/umbra/missions/projects"
 	"github.com/umbra-vcs/umbra/missions/snapshots"
 )
@@ -38,7 +38,7 @@ func (x *Examination) checkIndex(ctx context.Context, list []*projects.Project) 
 	var wrong []string
 	counting := map[*projects.Project]*diff.Differ{}
 	for _, p := range list {
-		counting[p] = history.Differ(ctx, p, diff.Lines, nil)
+		counting[p] = comparisons.Differ(ctx, p, diff.Lines, nil)
 		defer counting[p].Close()
 	}
 	err := x.Examiner.Index.Each(func(key string, value json.RawMessage) bool {
@@ -141,7 +141,7 @@ func (e *Examiner) indexMission(ctx context.Context, m *projects.Mission) error 
 		}
 		unknown = append(unknown, s)
 	}
-	lines := history.Differ(ctx, m.Project, diff.Lines, nil)
+	lines := comparisons.Differ(ctx, m.Project, diff.Lines, nil)
 	defer lines.Close()
 	for _, s := range slices.Backward(unknown) {
 		if err := ctx.Err(); err != nil {

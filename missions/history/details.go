@@ -9,6 +9,7 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore/diff"
 	"github.com/umbra-vcs/umbra/gitstore/records"
 	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/comparisons"
 	"github.com/umbra-vcs/umbra/missions/conversations"
 	"github.com/umbra-vcs/umbra/missions/projects"
 	"github.com/umbra-vcs/umbra/sessions"
@@ -35,7 +36,7 @@ func (t *logDiffer) close() {
 // lineDiffer counts lines. It is nil if the request does not ask for them.
 func (t *logDiffer) lineDiffer(ctx context.Context) *diff.Differ {
 	if t.lines == nil && t.request.Lines {
-		t.lines = Differ(ctx, t.project, diff.Lines, nil)
+		t.lines = comparisons.Differ(ctx, t.project, diff.Lines, nil)
 	}
 	return t.lines
 }
@@ -56,10 +57,10 @@ func (t *logDiffer) addChanges(ctx context.Context, e *missions.Entry, s *gitsto
 		t.changes = nil
 	}
 	if t.changes == nil {
-		t.changes, t.paths = Differ(ctx, t.project, diffDetail(t.request.Patch), paths), paths
+		t.changes, t.paths = comparisons.Differ(ctx, t.project, comparisons.PatchDetail(t.request.Patch), paths), paths
 	}
-	c, err := diffTrees(t.changes, before.Tree, s.Tree)
-	e.Changed, e.Patch, e.Unpaired = c.files, c.patch, c.unpaired
+	c, err := comparisons.DiffTrees(t.changes, before.Tree, s.Tree)
+	e.Changed, e.Patch, e.Unpaired = c.Files, c.Patch, c.Unpaired
 	return err
 }
 

@@ -6,9 +6,9 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/capture"
-	"github.com/umbra-vcs/umbra/gitstore/diff"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/addresses"
+	"github.com/umbra-vcs/umbra/missions/comparisons"
 	"github.com/umbra-vcs/umbra/missions/home"
 	"github.com/umbra-vcs/umbra/missions/projects"
 	"github.com/umbra-vcs/umbra/missions/snapshots"
@@ -45,11 +45,11 @@ func (rd *Reader) Diff(ctx context.Context, r missions.DiffRequest) (missions.Di
 	if err != nil {
 		return missions.Difference{}, err
 	}
-	changed, err := compareTrees(ctx, p, from.Snapshot.Tree, tree, paths, diffDetail(r.Patch))
+	changed, err := comparisons.CompareTrees(ctx, p, from.Snapshot.Tree, tree, paths, comparisons.PatchDetail(r.Patch))
 	if err != nil {
 		return missions.Difference{}, err
 	}
-	d.Files, d.Patch, d.Unpaired = changed.files, changed.patch, changed.unpaired
+	d.Files, d.Patch, d.Unpaired = changed.Files, changed.Patch, changed.Unpaired
 	for _, out := range snapshots.LeftOutChanges(snapshots.RecordedSkipped(from.Project, from.Snapshot.Snapshot), skipped) {
 		if len(paths) == 0 || slices.ContainsFunc(paths, func(p string) bool { return p == "" || home.IsWithin(p, out.Path) }) {
 			d.LeftOut = append(d.LeftOut, out)
@@ -103,70 +103,6 @@ func (rd *Reader) momentBeforeLastPrompt(ctx context.Context, c missions.Caller)
 		return addresses.ResolvedMoment{}, missions.Errorf(missions.KindDamaged, "umbra doctor", "%s has no snapshot in its own turn %d", m.Name, m.Tip.Turn)
 	}
 	return addresses.ResolvedMoment{Mission: m, Snapshot: steps[0]}, nil
-}
-
-// treeChanges are the differences between two trees.
-type treeChanges struct {
-	files    []missions.FileChange
-	patch    string
-	unpaired int
-}
-
-// diffDetail is the detail of a comparison, with the patch or without.
-func diffDetail(patch bool) diff.Detail {
-	if patch {
-		return diff.Patch
-	}
-	return diff.Lines
-}
-
-// Differ compares trees of a project, below some paths or whole.
-func Differ(ctx context.Context, p *projects.Project, detail diff.Detail, paths []string) *diff.Differ {
-	if slices.Contains(paths, "") {
-		paths = nil
-	}
-	return diff.New(ctx, p.Store, detail, paths...)
-}
-
-// compareTrees compares two trees once.
-func compareTrees(ctx context.Context, p *projects.Project, from, to gitstore.ID, paths []string, detail diff.Detail) (treeChanges, error) {
-	d := Differ(ctx, p, detail, paths)
-	defer d.Close()
-	return diffTrees(d, from, to)
-}
-
-func diffTrees(d *diff.Differ, from, to gitstore.ID) (treeChanges, error) {
-	diff, err := d.Trees(from, to)
-	if err != nil {
-		return treeChanges{}, snapshots.NotCompared(from, to, err)
-	}
-	c := treeChanges{files: []missions.FileChange{}, patch: diff.Patch, unpaired: diff.Unpaired}
-	for _, f := range diff.Files {
-		c.files = append(c.files, missions.FileChange{
-			Path: f.Path, OldPath: f.OldPath, Similarity: f.Similarity, Type: changeType(f), Added: f.LinesAdded, Deleted: f.LinesDeleted, Binary: f.Binary,
-		})
-	}
-	return c, nil
-}
-
-func changeType(f diff.File) string {
-	switch f.Type() {
-	case gitstore.Added:
-		return "added"
-	case gitstore.Deleted:
-		return "deleted"
-	case gitstore.Renamed:
-		return "renamed"
-	}
-	switch {
-	case f.From.Mode == f.To.Mode:
-		return "modified"
-	case f.From.ID == f.To.ID && f.From.Mode.IsBlob() && f.To.Mode.IsBlob():
-		return "mode"
-	case f.From.Mode == gitstore.ModeSymlink || f.To.Mode == gitstore.ModeSymlink:
-		return "type"
-	}
-	return "modified"
 }
 
 // workspacePaths is WorkspacePath for several paths.

@@ -58,6 +58,9 @@ func (rd *Reader) Mission(ctx context.Context, r missions.MissionRequest) (missi
 	if output := rd.Home.OutputFile(m.ID); home.IsThere(output) {
 		v.Output = output
 	}
+	if output := rd.Home.CheckOutputFile(m.ID); home.IsThere(output) {
+		v.CheckOutput = output
+	}
 	return v, nil
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore/diff"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/addresses"
+	"github.com/umbra-vcs/umbra/missions/comparisons"
 	"github.com/umbra-vcs/umbra/missions/projects"
 	"github.com/umbra-vcs/umbra/missions/restores"
 	"github.com/umbra-vcs/umbra/missions/snapshots"
@@ -21,7 +22,7 @@ func (rd *Reader) Show(ctx context.Context, r missions.ShowRequest) (missions.Sh
 	if err != nil {
 		return missions.ShowResult{}, err
 	}
-	lines := Differ(ctx, at.Project, diff.Lines, nil)
+	lines := comparisons.Differ(ctx, at.Project, diff.Lines, nil)
 	defer lines.Close()
 	e, err := rd.snapshots.LogEntry(ctx, at.Mission, at.Snapshot, lines)
 	if err != nil {
@@ -44,8 +45,8 @@ func (rd *Reader) Show(ctx context.Context, r missions.ShowRequest) (missions.Sh
 	if err != nil {
 		return missions.ShowResult{}, err
 	}
-	d, err := compareTrees(ctx, at.Project, from, at.Snapshot.Tree, paths, diffDetail(!r.Brief))
-	shown.Files, shown.Patch, shown.Unpaired = d.files, d.patch, d.unpaired
+	d, err := comparisons.CompareTrees(ctx, at.Project, from, at.Snapshot.Tree, paths, comparisons.PatchDetail(!r.Brief))
+	shown.Files, shown.Patch, shown.Unpaired = d.Files, d.Patch, d.Unpaired
 	return shown, err
 }
 

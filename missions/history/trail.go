@@ -8,6 +8,7 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/diff"
 	"github.com/umbra-vcs/umbra/missions/addresses"
+	"github.com/umbra-vcs/umbra/missions/comparisons"
 	"github.com/umbra-vcs/umbra/missions/projects"
 	"github.com/umbra-vcs/umbra/missions/snapshots"
 )
@@ -95,7 +96,7 @@ func findRenames(ctx context.Context, p *projects.Project, before, after gitstor
 	if bytes > maxArgumentBytes {
 		paths = nil
 	}
-	d := Differ(ctx, p, diff.Names, paths)
+	d := comparisons.Differ(ctx, p, diff.Names, paths)
 	defer d.Close()
 	diff, err := d.Trees(before, after)
 	if err != nil {

@@ -29,6 +29,7 @@ func (h Home) CheckErasable() error {
 		{"trash", isID},
 		{filepath.Join("agents", "launch"), isID},
 		{filepath.Join("agents", "output"), isID},
+		{filepath.Join("agents", "checks"), isID},
 		{"index", h.isIndexEntry},
 	} {
 		children, err := os.ReadDir(h.Path(dir.name))

@@ -202,6 +202,9 @@ func (h Home) LogFile() string { return h.Path("daemon.log") }
 // OutputFile is what the agent of a mission has printed where it had no terminal.
 func (h Home) OutputFile(mission string) string { return h.Path("agents", "output", mission) }
 
+// CheckOutputFile is what the newest check of a mission's workspace has printed.
+func (h Home) CheckOutputFile(mission string) string { return h.Path("agents", "checks", mission) }
+
 // SocketFile holds the path of the socket of whoever holds the home lock.
 func (h Home) SocketFile() string { return h.Path("socket-" + h.Machine) }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/addresses"
 	"github.com/umbra-vcs/umbra/missions/agents"
+	"github.com/umbra-vcs/umbra/missions/comparisons"
 	"github.com/umbra-vcs/umbra/missions/conversations"
 	"github.com/umbra-vcs/umbra/missions/doctor"
 	"github.com/umbra-vcs/umbra/missions/events"
@@ -50,10 +51,11 @@ type Service struct {
 	*doctor.Examiner
 }
 
-// forkRooms make forks and bring them home.
+// forkRooms make forks, compare them and bring them home.
 type forkRooms struct {
 	*forks.Forker
 	*promotes.Promoter
+	*comparisons.Comparer
 	*updates.Courier
 }
 
@@ -108,6 +110,7 @@ func New(o Options) (*Service, error) {
 	s.Bin = trash.New(d, s.Finder, s.Library, s.Taker, s.Observer, s.Launcher, s.Restorer)
 	s.Forker = forks.New(d, s.Finder, s.Library, s.Taker, s.Observer, s.Launcher, s.Bin, s.Courier)
 	s.Promoter = promotes.New(d, s.Finder, s.Taker, s.Observer, s.Scheduler)
+	s.Comparer = comparisons.New(d, s.Finder, s.Observer)
 	s.Listener = events.New(d, s.Finder, s.Library, s.Taker, s.Observer, s.Launcher, s.Scheduler, s.Mover, s.Courier)
 	s.Reader = history.New(d, s.Finder, s.Library, s.Taker, s.Observer, s.Launcher, s.Installer)
 	s.Examiner = doctor.New(d, doctor.Rooms{

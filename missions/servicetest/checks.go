@@ -2,6 +2,7 @@ package servicetest
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"os/exec"
 	"slices"
@@ -284,6 +285,40 @@ func forkComesHome(d *desk) {
 	promote.Fork = "work"
 	_, err = d.Promote(d.ctx, promote)
 	d.refuses("what is no fork", missions.KindNotFound, err)
+}
+
+func forksCompared(d *desk) {
+	d.write("a.txt", "one\n")
+	d.mission("work")
+	f, err := d.Fork(d.ctx, missions.ForkRequest{Caller: d.caller(), From: "work", Name: "try", Count: 2})
+	if !d.ok("fork", err) {
+		return
+	}
+	for i, m := range f.Missions {
+		d.ok("change a fork", os.WriteFile(m.Workspace+"/a.txt", []byte(fmt.Sprintf("fork %d\nand more\n", i)), 0o644))
+		d.ok("add to a fork", os.WriteFile(fmt.Sprintf("%s/%d.txt", m.Workspace, i), []byte("new\n"), 0o644))
+		_, err := d.Snapshot(d.ctx, missions.SnapshotRequest{Caller: d.caller(), Mission: m.ID})
+		d.ok("snapshot", err)
+	}
+	list, err := d.Compare(d.ctx, missions.CompareRequest{Caller: d.caller(), Forks: []string{"try-1", "try-2", "try-1"}, Patch: true})
+	if !d.ok("compare", err) || len(list) != 2 {
+		d.wrong("compared %+v", list)
+		return
+	}
+	c := list[1]
+	if c.Mission != "try-2" || c.Files != 2 || c.Lines != (missions.LineCounts{Added: 3, Deleted: 1}) || !slices.Equal(c.Alone, []string{"1.txt"}) ||
+		!slices.Equal(c.Shared, []string{"a.txt"}) || c.Check != nil || c.Tokens != nil || c.Cost != nil || c.Turns != 0 {
+		d.wrong("the comparison is %+v", c.Comparison)
+	}
+	if len(c.Patches) != len(c.Changes) || c.Fork.ID != f.Missions[1].ID || c.ForkPoint != f.Source.ID {
+		d.wrong("compared %+v", c)
+	}
+	for what, forks := range map[string][]string{"what is no fork": {"work"}, "nobody": {"nobody"}} {
+		_, err = d.Compare(d.ctx, missions.CompareRequest{Caller: d.caller(), Forks: forks})
+		d.refuses(what, missions.KindNotFound, err)
+	}
+	_, err = d.Compare(d.ctx, missions.CompareRequest{Caller: d.caller()})
+	d.refuses("no fork", missions.KindUsage, err)
 }
 
 func forkReports(d *desk) {

@@ -163,5 +163,5 @@ func (b *Bin) removeMission(ctx context.Context, m *projects.Mission, r missions
 	}
 	failpoint.Hit("remove.removed")
 	result.Trash = append(result.Trash, string(gitstore.TrashAgentRef(m.ID)))
-	return errors.Join(b.Journal.DeleteLive(m.ID), b.Journal.DropQueue(m.ID), journal.Remove(b.Home.OutputFile(m.ID)))
+	return errors.Join(b.Journal.DeleteLive(m.ID), b.Journal.DropQueue(m.ID), journal.Remove(b.Home.OutputFile(m.ID)), journal.Remove(b.Home.CheckOutputFile(m.ID)))
 }
