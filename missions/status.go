@@ -26,7 +26,9 @@ type Status struct {
 	LeftOut  []LeftOutFiles  `json:"left_out,omitempty"`
 	RuledOut []RuledOutFiles `json:"ruled_out,omitempty"`
 	Withheld []WithheldPaths `json:"withheld,omitempty"`
-	Problems []Problem       `json:"problems"`
+	// Overlaps are where live forks of one mission have changed the same lines.
+	Overlaps []Overlap `json:"overlaps,omitempty"`
+	Problems []Problem `json:"problems"`
 	// StoppedReason is why no snapshots are taken now, in a few words: nothing may be
 	// written in the home. "" if they are.
 	StoppedReason string `json:"stopped,omitempty"`

@@ -86,6 +86,7 @@ func writeStatus(p *print.Printer, s missions.Status) {
 			p.Folded("note: " + print.Clean(m.Name) + ": " + print.Clean(note))
 		}
 	}
+	writeOverlaps(p, s.Overlaps)
 	if e := s.LastSnapshot; e != nil {
 		said, at, when := "last snapshot: ", print.Clean(e.Address), p.When(e.At)
 		p.Line("%s%s %s %s", said, p.Paint(print.Cyan, at), when, p.Rest(print.Clean(e.Message), said, at, when, "  "))
@@ -128,6 +129,32 @@ func writeHousekeeping(p *print.Printer, list []missions.Housekeeping) {
 				print.Count(h.Packed, "object"), print.Clean(h.Project), print.Size(max(0, h.FreedBytes)), p.When(h.At)))
 			return
 		}
+	}
+}
+
+// writeOverlaps says where live forks have changed the same lines, before anybody merges
+// them.
+func writeOverlaps(p *print.Printer, list []missions.Overlap) {
+	const most = 10
+	for i, o := range list {
+		if i == most {
+			p.Folded(fmt.Sprintf("same lines: in %s more", print.Count(len(list)-most, "file")))
+			return
+		}
+		var lines []string
+		for _, l := range o.Lines {
+			if l.From == l.To {
+				lines = append(lines, fmt.Sprint(l.From))
+				continue
+			}
+			lines = append(lines, fmt.Sprintf("%d–%d", l.From, l.To))
+		}
+		where := ""
+		if len(lines) > 0 {
+			where = " (" + strings.Join(lines, ", ") + ")"
+		}
+		p.Folded("same lines: " + print.Path(o.Path) + where + " in " + print.Clean(strings.Join(o.Missions, ", ")) +
+			" (umbra compare --diff " + print.Clean(strings.Join(o.Missions, " ")) + ")")
 	}
 }
 

@@ -5,6 +5,7 @@ package history
 import (
 	"github.com/umbra-vcs/umbra/missions/addresses"
 	"github.com/umbra-vcs/umbra/missions/agents"
+	"github.com/umbra-vcs/umbra/missions/comparisons"
 	"github.com/umbra-vcs/umbra/missions/conversations"
 	"github.com/umbra-vcs/umbra/missions/hooks"
 	"github.com/umbra-vcs/umbra/missions/presence"
@@ -21,9 +22,13 @@ type Reader struct {
 	presence      *presence.Observer
 	agents        *agents.Launcher
 	hooks         *hooks.Installer
+	comparisons   *comparisons.Comparer
 }
 
 // New makes a Reader.
-func New(d *projects.Desk, a *addresses.Finder, c *conversations.Library, s *snapshots.Taker, p *presence.Observer, l *agents.Launcher, h *hooks.Installer) *Reader {
-	return &Reader{Desk: d, addresses: a, conversations: c, snapshots: s, presence: p, agents: l, hooks: h}
+func New(
+	d *projects.Desk, a *addresses.Finder, c *conversations.Library, s *snapshots.Taker, p *presence.Observer, l *agents.Launcher, h *hooks.Installer,
+	f *comparisons.Comparer,
+) *Reader {
+	return &Reader{Desk: d, addresses: a, conversations: c, snapshots: s, presence: p, agents: l, hooks: h, comparisons: f}
 }

@@ -52,6 +52,7 @@ func (rd *Reader) Status(ctx context.Context, r missions.StatusRequest) (mission
 	all, problems := rd.ProjectMissions(at.Project)
 	s.Problems = append(s.Problems, problems...)
 	var newest *projects.Mission
+	var live []*projects.Mission
 	for _, m := range all {
 		if m, err = rd.presence.ReloadMission(ctx, m); err != nil {
 			return s, err
@@ -59,6 +60,7 @@ func (rd *Reader) Status(ctx context.Context, r missions.StatusRequest) (mission
 		if !agents.PathsOverlap(m.Binding.Workspace, at.Dir) && !missions.HasAgent(m.Lifecycle) {
 			continue
 		}
+		live = append(live, m)
 		view := rd.presence.MissionView(m)
 		s.Missions = append(s.Missions, view)
 		for _, problem := range view.Problems {
@@ -76,25 +78,34 @@ func (rd *Reader) Status(ctx context.Context, r missions.StatusRequest) (mission
 		if problem != nil && !snapshots.HasFix(s.Problems, problem.Fix) {
 			s.Problems = append(s.Problems, *problem)
 		}
-		s.Problems = append(s.Problems, rd.snapshots.FileProblems(m)...)
-		if out := rd.snapshots.LeftOutFiles(m); out != nil {
-			s.LeftOut = append(s.LeftOut, *out)
-		}
-		if out := snapshots.RuledOutFiles(m); out != nil {
-			s.RuledOut = append(s.RuledOut, *out)
-		}
-		if withheld := snapshots.WithheldPaths(m); withheld != nil {
-			s.Withheld = append(s.Withheld, *withheld)
-		}
+		rd.addUncaptured(&s, m)
 		if newest == nil || m.Tip.At.After(newest.Tip.At) {
 			newest = m
 		}
 	}
 	s.Walks, s.Unread = rd.snapshots.MissionWalks(s.Missions), rd.snapshots.UnreadWorkspaces(s.Missions)
-	if newest != nil {
-		s.LastSnapshot, err = rd.lastEntry(ctx, newest)
+	if s.Overlaps, err = rd.comparisons.Overlaps(ctx, live); err != nil {
+		rd.Logger.Info("compare what live forks have changed", "error", err) // doctor says what is lost
 	}
+	if newest == nil {
+		return s, nil
+	}
+	s.LastSnapshot, err = rd.lastEntry(ctx, newest)
 	return s, err
+}
+
+// addUncaptured adds which files of a mission's workspace are out of its snapshots, and why.
+func (rd *Reader) addUncaptured(s *missions.Status, m *projects.Mission) {
+	s.Problems = append(s.Problems, rd.snapshots.FileProblems(m)...)
+	if out := rd.snapshots.LeftOutFiles(m); out != nil {
+		s.LeftOut = append(s.LeftOut, *out)
+	}
+	if out := snapshots.RuledOutFiles(m); out != nil {
+		s.RuledOut = append(s.RuledOut, *out)
+	}
+	if withheld := snapshots.WithheldPaths(m); withheld != nil {
+		s.Withheld = append(s.Withheld, *withheld)
+	}
 }
 
 // briefStatus is for a shell's prompt: the missions whose workspace the caller
