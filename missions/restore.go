@@ -39,8 +39,9 @@ func (r RestoreRequest) Check() error {
 		return Errorf(KindUsage, "leave them out", "--keep-others and --all are about files, which --conversation-only leaves alone")
 	case r.WhenIdle && r.Force:
 		return Errorf(KindUsage, "choose one", "--when-idle and --force contradict each other")
-	case r.Displaced && (r.Moment != "" || r.ConversationOnly || r.KeepOthers || r.All):
-		return Errorf(KindUsage, "umbra restore --displaced [PATH]", "--displaced puts back all that restores displaced, or the paths that are named: no moment, no --conversation-only, --keep-others or --all")
+	case r.Displaced && (r.Moment != "" || r.ConversationOnly):
+		return Errorf(KindUsage, "umbra restore --displaced [PATH]",
+			"--displaced puts back all that restores displaced, or the paths that are named: no moment, no --conversation-only")
 	case r.Moment == "" && !r.Displaced:
 		return Errorf(KindUsage, "umbra log lists moments", "name the moment to restore")
 	}

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"path/filepath"
+	"slices"
 
 	"github.com/umbra-vcs/umbra/commands/call"
 	"github.com/umbra-vcs/umbra/commands/flags"
@@ -35,7 +36,8 @@ Paths that somebody else changed since, such as you, are asked about. Where nobo
 be asked, --keep-others keeps them as they are, and --all puts these back too (else
 exit code 12). A path that can't be changed is left and listed (exit code 3).
 What another program writes while a restore runs is kept: with --displaced that is put
-back, all of it or the paths that stand in place of MOMENT.`,
+back, all of it or the paths that stand in place of MOMENT. Newer work there is asked
+about.`,
 		Flags: []flags.Flag{
 			flags.Bool("files-only", "the conversation stays", &r.FilesOnly),
 			flags.Bool("conversation-only", "the files stay", &r.ConversationOnly),
@@ -113,10 +115,13 @@ type question struct{ text, keep, put, nothing string }
 func askOwner(ctx context.Context, c *call.Call, svc missions.Service, caller missions.Caller, plan missions.RestoreResult, q question) (keep bool, err error) {
 	c.EndProgress()
 	writePlan(c.Err, plan)
+	answers := []call.Answer{{"k", q.keep}, {"p", q.put}, {"d", "show the differences"}, {"s", "stop"}}
+	if plan.OfDisplaced { // which no snapshot's tree holds: umbra cat --displaced prints it
+		answers = slices.Delete(answers, 2, 3)
+	}
 	for {
 		_ = c.Err.Flush()
-		letter, err := c.Ask(q.text, call.Answer{"k", q.keep}, call.Answer{"p", q.put},
-			call.Answer{"d", "show the differences"}, call.Answer{"s", "stop"})
+		letter, err := c.Ask(q.text, answers...)
 		switch {
 		case err != nil:
 			return false, err

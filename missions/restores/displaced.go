@@ -11,6 +11,7 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore/capture"
 	"github.com/umbra-vcs/umbra/gitstore/records"
 	"github.com/umbra-vcs/umbra/gitstore/restore"
+	"github.com/umbra-vcs/umbra/gitstore/shadow"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/home"
 	"github.com/umbra-vcs/umbra/missions/projects"
@@ -18,7 +19,8 @@ import (
 )
 
 // planDisplaced plans to put back what other programs lost to restores: the workspace as
-// it is, with these files in it.
+// it is, with these files in it. A file that is there by now and that no restore wrote is
+// somebody's newer work, and asked about.
 func planDisplaced(ctx context.Context, rs *Restorer, m *projects.Mission, j *Job, present restore.Side, r missions.RestoreRequest) error {
 	j.Result.OfDisplaced = true
 	list, err := displacedAt(m, r)
@@ -42,7 +44,15 @@ func planDisplaced(ctx context.Context, rs *Restorer, m *projects.Mission, j *Jo
 		case there.mode.IsDir():
 			j.Result.Kept = append(j.Result.Kept, missions.PathReason{Path: d.Path, Reason: "a directory is there now"})
 			continue
-		case there.path == "" || there.mode == gitstore.ModeSymlink:
+		case there.path != "" && there.id != d.ID && !isOfRestore(m, d.Path, there.id):
+			newer := missions.PathReason{Path: d.Path, Reason: "changed since the restore"}
+			j.Result.Foreign = append(j.Result.Foreign, newer)
+			if r.KeepOthers {
+				j.Result.Kept = append(j.Result.Kept, newer)
+				continue
+			}
+		}
+		if there.path == "" || there.mode == gitstore.ModeSymlink {
 			to.Modes.Unusual[d.Path] = newDisplacedPerm(d.Mode)
 		}
 		if err := t.PutEntry(d.Path, d.Mode, d.ID); err != nil {
@@ -57,6 +67,26 @@ func planDisplaced(ctx context.Context, rs *Restorer, m *projects.Mission, j *Jo
 	}
 	j.Files, err = rs.planPaths(m, j.target, sides{present, to}, nil, nil)
 	return err
+}
+
+// isOfRestore reports whether what is at a path is what a restore of the mission put
+// there, and nobody has changed since. What can't be read is taken for somebody's work.
+func isOfRestore(m *projects.Mission, path string, now gitstore.ID) bool {
+	byRestore := false
+	for s, err := range m.Project.Store.Snapshots(m.Tip.ID, shadow.HistoryOptions{}) {
+		if err != nil || s.Mission != m.ID {
+			return false
+		}
+		e, err := m.Project.Store.Lookup(s.Tree, path)
+		if err != nil && !errors.Is(err, gitstore.ErrNoEntry) {
+			return false
+		}
+		if e.ID != now {
+			return byRestore
+		}
+		byRestore = projects.TriggersOf(s).Operation() != ""
+	}
+	return false
 }
 
 // newDisplacedPerm is the permission bits of a displaced file that replaces none: nobody
@@ -84,6 +114,7 @@ func closedModes(of *capture.Modes) *capture.Modes {
 type occupant struct {
 	path string // "" for nothing
 	mode gitstore.Mode
+	id   gitstore.ID
 }
 
 func whatIsAt(m *projects.Mission, tree gitstore.ID, path string) (occupant, error) {
@@ -102,7 +133,7 @@ func whatIsAt(m *projects.Mission, tree gitstore.ID, path string) (occupant, err
 			return occupant{}, err
 		}
 		if end == len(path) || !e.Mode.IsDir() {
-			return occupant{path[:end], e.Mode}, nil
+			return occupant{path[:end], e.Mode, e.ID}, nil
 		}
 	}
 	return occupant{}, nil
