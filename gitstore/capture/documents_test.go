@@ -143,6 +143,55 @@ func TestEligible(t *testing.T) {
 	}
 }
 
+// TestEligibleBelowIgnored: what lies below an ignored directory is not asked of one by one,
+// but where something in it may be captured.
+func TestEligibleBelowIgnored(t *testing.T) {
+	t.Parallel()
+	doc := encodeDocument(rulesDocument{Version: 1, SizeCap: 10, Secrets: []string{}, Tracked: []text{"in.d/t/a"}, Held: []text{"held/a"}})
+	read := 0
+	r, err := ParseRules(doc, func(path string) ([]byte, bool, error) {
+		read++
+		switch path {
+		case ".gitignore":
+			return []byte("modules\nin.d\nheld\nkept\n"), true, nil
+		case ".umbraignore":
+			return []byte("!kept/a\n"), true, nil
+		}
+		return nil, false, nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	read = 0
+	for _, c := range []struct {
+		path     string
+		mode     gitstore.Mode
+		eligible bool
+		reads    bool
+	}{
+		{"modules", gitstore.ModeDir, false, false},
+		{"modules/a", gitstore.ModeFile, false, false},
+		{"modules/b", gitstore.ModeDir, false, false},
+		{"modules/b/a", gitstore.ModeFile, false, false},
+		{"modules2", gitstore.ModeFile, true, false},
+		{"in.d", gitstore.ModeDir, false, false},
+		{"in.d/t/a", gitstore.ModeFile, true, true},
+		{"in.d/t/b", gitstore.ModeFile, false, false},
+		{"held", gitstore.ModeDir, false, false},
+		{"held/a", gitstore.ModeFile, true, false},
+		{"held/b", gitstore.ModeFile, false, true},
+		{"kept", gitstore.ModeDir, false, false},
+		{"kept/a", gitstore.ModeFile, true, true},
+		{"modules/c/d", gitstore.ModeDir, false, false},
+	} {
+		ok, _, err := r.Eligible(c.path, Candidate{Mode: c.mode})
+		if err != nil || ok != c.eligible || read > 0 != c.reads {
+			t.Errorf("Eligible(%q) = %v, %v, and read %d ignore files", c.path, ok, err, read)
+		}
+		read = 0
+	}
+}
+
 func TestEligibleSaysWhenIgnoreFilesCannotBeRead(t *testing.T) {
 	broken := errors.New("object is damaged")
 	doc := encodeDocument(rulesDocument{Version: 1, SizeCap: 10, Secrets: []string{}})

@@ -71,7 +71,8 @@ type Recorded struct {
 	held    []string
 	files   FileReader
 	paths   *ignore.Paths
-	err     error // of reading an ignore file; sticks
+	closed  string // the last directory that was asked of and in which nothing would be captured
+	err     error  // of reading an ignore file; sticks
 }
 
 // FileReader gives the content of the regular file at a path of a snapshot's
@@ -127,12 +128,18 @@ func (r *Recorded) Eligible(path string, c Candidate) (bool, Reason, error) {
 	if _, held := slices.BinarySearch(r.held, path); held && !c.Mode.IsDir() {
 		return true, "", nil
 	}
+	if r.closed != "" && strings.HasPrefix(path, r.closed) {
+		return false, ReasonIgnored, nil
+	}
 	_, tracked := slices.BinarySearch(r.tracked, path)
 	verdict := r.paths.Match(path, c.Mode.IsDir())
 	if r.err != nil {
 		return false, "", r.err
 	}
 	if verdict.Ignored && !(tracked && overridable(verdict)) {
+		if c.Mode.IsDir() {
+			r.close(path)
+		}
 		return false, ReasonIgnored, nil
 	}
 	if c.Mode == gitstore.ModeFile || c.Mode == gitstore.ModeExec {
@@ -145,6 +152,21 @@ func (r *Recorded) Eligible(path string, c Candidate) (bool, Reason, error) {
 		}
 	}
 	return true, "", nil
+}
+
+// close remembers an ignored directory in which nothing would be captured: whoever asks of
+// it asks of all that is in it next, and ignore files in it need not be read.
+func (r *Recorded) close(dir string) {
+	if r.paths.Dir(parentOf(dir)).MayContainIncluded(baseName(dir)) {
+		return
+	}
+	dir += "/"
+	for _, list := range [][]string{r.tracked, r.held} {
+		if at, _ := slices.BinarySearch(list, dir); at < len(list) && strings.HasPrefix(list[at], dir) {
+			return
+		}
+	}
+	r.closed = dir
 }
 
 // Held are the files, sorted, that were captured though a rule left them out, since
