@@ -18,12 +18,15 @@ func LeftOutReason(why capture.Reason) string {
 
 // leavesOutOthers reports whether a capture leaves out other files than the mission's
 // newest snapshot does: some of those that were new over a budget or a cap, or are gone.
-func (tk *Taker) leavesOutOthers(m *projects.Mission, c *capture.Result) bool {
+func (ws *WorkspaceCache) leavesOutOthers(m *projects.Mission, c *capture.Result) bool {
 	if m.Tip.Skipped == 0 && len(c.Skipped) == 0 {
 		return false
 	}
+	if before := &ws.published; before.leftOutOf != m.Tip.ID { // else a quiet look would read the record each time
+		before.leftOut, before.leftOutOf = recordedFiles(m), m.Tip.ID
+	}
 	isSame := func(a, b capture.Skipped) bool { return a.Path == b.Path }
-	return !slices.EqualFunc(filesWithContent(c.Skipped), recordedFiles(m), isSame)
+	return !slices.EqualFunc(filesWithContent(c.Skipped), ws.published.leftOut, isSame)
 }
 
 // RecordedSkipped is what a snapshot leaves out, nil if that can't be read: doctor says so.

@@ -28,7 +28,7 @@ func (tk *Taker) proveSnapshot(ctx context.Context, m *projects.Mission, ws *Wor
 	if err := batch.Flush(ctx); err != nil {
 		return err
 	}
-	before := ws.publishedTree // of another mission: this one begins
+	before := ws.published.tree // of another mission: this one begins
 	if m.Tip != nil {
 		before = m.Tip.Tree
 	}

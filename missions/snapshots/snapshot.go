@@ -147,7 +147,7 @@ func (tk *Taker) TakeSnapshot(ctx context.Context, m *projects.Mission, w *Wante
 			// Objects that were there are not any more: read everything again,
 			// which brings back what is on disk.
 			ws.Scanner.Suspect()
-			ws.publishedTree = gitstore.ID{}
+			ws.published.tree = gitstore.ID{}
 		case errors.Is(err, records.ErrSessionChanged):
 		default:
 			return t, tk.diskFullError(err)
@@ -187,7 +187,7 @@ func (tk *Taker) TryTakeSnapshot(ctx context.Context, m *projects.Mission, w *Wa
 		tk.forgetGrowth(m.ID)
 	}()
 	provisional := m.Live.ProvisionalSnapshot != ""
-	isSame := (w.OnlyIfChanged || provisional) && m.Tip != nil && captured.Tree == m.Tip.Tree && !tk.leavesOutOthers(m, captured)
+	isSame := (w.OnlyIfChanged || provisional) && m.Tip != nil && captured.Tree == m.Tip.Tree && !ws.leavesOutOthers(m, captured)
 	if isSame && (w.IsFilesOnly() || provisional || tk.isConversationRecorded(m, ws)) {
 		ws.AcceptCapture(captured)
 		return takenSnapshot{Snapshot: m.Tip, captured: captured, isUnchanged: true}, nil
@@ -225,7 +225,7 @@ func (tk *Taker) TryTakeSnapshot(ctx context.Context, m *projects.Mission, w *Wa
 	} else if err := tk.publishSnapshot(ctx, m, snap); err != nil {
 		return takenSnapshot{}, err
 	} else {
-		ws.publishedTree = snap.Tree
+		ws.published.tree = snap.Tree
 	}
 	if !grown {
 		ws.changedAt = snap.At

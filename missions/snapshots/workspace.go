@@ -53,13 +53,20 @@ type WorkspaceCache struct {
 	limits     *settings.Limits // nil before they were read
 	gitView
 	captureState
-	SideFiles     conversations.SideFileCache
-	publishedTree gitstore.ID // the tree of the last snapshot published from here: it is whole
-	cacheUnsaved  bool        // the stat cache on disk is older
-	rulesTold     bool        // the watcher knows the ignore rules of this workspace
+	SideFiles    conversations.SideFileCache
+	published    publishedState
+	cacheUnsaved bool // the stat cache on disk is older
+	rulesTold    bool // the watcher knows the ignore rules of this workspace
 	// knownFiles is what the newest capture knows, for whoever copies the workspace
 	// while others capture it.
 	knownFiles atomic.Pointer[capture.Known]
+}
+
+// publishedState is what is known of snapshots that were published from a directory.
+type publishedState struct {
+	tree      gitstore.ID       // of the last one: it is whole
+	leftOut   []capture.Skipped // files that the snapshot leftOutOf lacks for what they are
+	leftOutOf gitstore.ID       // zero if none was asked of
 }
 
 // captureState is the capture that is being made, or the last one.

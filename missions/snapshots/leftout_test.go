@@ -1,0 +1,32 @@
+package snapshots
+
+import (
+	"testing"
+
+	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/capture"
+	"github.com/umbra-vcs/umbra/missions/projects"
+)
+
+// TestLeftOutIsReadOnce: what the newest snapshot leaves out is not read again at each look
+// at a workspace; the mission here has no store to read it from.
+func TestLeftOutIsReadOnce(t *testing.T) {
+	t.Parallel()
+	large := capture.Skipped{Path: "large", Reason: capture.ReasonSize}
+	tip := &gitstore.Snapshot{ID: gitstore.HashObject(gitstore.TypeCommit, nil)}
+	tip.Skipped = 1
+	ws := &WorkspaceCache{published: publishedState{leftOut: []capture.Skipped{large}, leftOutOf: tip.ID}}
+	m := &projects.Mission{Tip: tip}
+	for _, c := range []struct {
+		skipped []capture.Skipped
+		others  bool
+	}{
+		{[]capture.Skipped{large, {Path: "pipe", Reason: capture.ReasonSpecial}}, false},
+		{[]capture.Skipped{large, {Path: "more", Reason: capture.ReasonSize}}, true},
+		{nil, true},
+	} {
+		if ws.leavesOutOthers(m, &capture.Result{Skipped: c.skipped}) != c.others {
+			t.Errorf("%v: not %v", c.skipped, c.others)
+		}
+	}
+}
