@@ -78,6 +78,7 @@ func inReadOnlyHome() map[string][]attempt {
 		"hooks uninstall":  one(reads, "claude"),
 		"hooks status":     one(reads, ""),
 		"hook":             {{silent, `claude <"$EVENT"`, 0}, {refused, `claude --strict <"$EVENT"`, 0}, {silent, "vim save a.txt", 0}},
+		"mcp":              one(silent, "</dev/null"), // each of its tools is one of these commands
 		"run-automation":   one("", "what the daemon starts after a snapshot"),
 		"completion":       one(silent, "bash"),
 		"complete":         one(silent, "bash -- 'umbra show '"),

@@ -273,10 +273,10 @@ type Launch struct {
 	Fresh       bool
 	Again       bool // it was prompted before: a prompt in a command that is not fresh was sent long ago
 	Prompt      string
-	How         []string // what a tool of a Foreign adapter has said of how it is resumed
-	Transcript  string   // where the session to resume is
 	HookCommand string   // empty: no hooks for this launch
+	Server      []string // the command of the server of Umbra's tools; empty: none for this launch
 	SettingsDir string   // where a file for this launch alone may be put
+	Resumption  Resumption
 	// Config is the configuration to be used instead of that of now; nil: none.
 	Config *Config
 	Env    Environ // what the agent will see
@@ -288,6 +288,12 @@ type Launch struct {
 	// ReadFile reads a settings file of the user's: one that the command names,
 	// relative to Dir, or one where hooks may be switched off.
 	ReadFile func(string) ([]byte, error)
+}
+
+// Resumption is how a tool of a Foreign adapter is resumed.
+type Resumption struct {
+	How        []string // what it has said of that
+	Transcript string   // where the session to resume is
 }
 
 // Command is a command line ready to run.

@@ -20,8 +20,8 @@ import (
 
 // scriptedOptions are those of Claude Code's that its launch by Umbra uses.
 type scriptedOptions struct {
-	session, resume, settings, model string
-	print                            bool
+	session, resume, settings, model, servers string
+	print                                     bool
 }
 
 // ScriptedAgent is the agent of the demo. To Umbra it is Claude Code: it
@@ -37,6 +37,7 @@ Its sessions are below $CLAUDE_CONFIG_DIR, which must be set.`,
 			flags.String("session-id", "begin a session with the id `UUID`", &o.session),
 			flags.String("resume", "go on with the session `UUID`", &o.resume),
 			flags.String("settings", "take hooks from `JSON|FILE`", &o.settings),
+			flags.String("mcp-config", "take no tools from the servers in `JSON|FILE`: the script uses none", &o.servers),
 			flags.String("model", "the script is that of any `MODEL`", &o.model),
 			flags.Bool("print", "answer PROMPT, and end", &o.print, "p"),
 		},

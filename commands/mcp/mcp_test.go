@@ -171,7 +171,7 @@ func TestTools(t *testing.T) {
 		{"updates", nil, false, []string{"try  report", "waits"}},
 		{"run_fork", in{"prompts": []string{"--count=9"}}, true, []string{"Umbra does not know how sh answers a prompt"}},
 		{"fork_output", in{"fork": "try"}, true, []string{"has no output of an agent in the background"}},
-		{"wait", in{"missions": []string{"try"}, "seconds": 1}, true, []string{"1s"}},
+		{"wait", in{"forks": []string{"try"}, "seconds": 1}, true, []string{"try is initializing"}},
 		{"restore", in{"moment": "login@start"}, false, []string{"change  a.txt", "Nothing was changed", "umbra restore --mission=login login@start"}},
 		{"restore", in{"moment": "login@9"}, true, []string{"login has no turn 9"}},
 		{"restore", in{"moment": "login@start", "others": "both"}, true, []string{`others is "both"`, "keep or replace"}},
@@ -352,7 +352,7 @@ func TestMalformed(t *testing.T) {
 func TestCanceled(t *testing.T) {
 	t.Parallel()
 	a := newWorld(t).oldAgent(`{}`)
-	a.calls(1, "wait", `{"missions":["login"],"seconds":86400}`)
+	a.calls(1, "wait", `{"forks":["login"],"seconds":86400}`)
 	a.calls(2, "missions", `{}`)
 	a.reads(`"id":2`, "login")
 	a.says(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`)

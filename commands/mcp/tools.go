@@ -25,7 +25,7 @@ func tools() []adder {
 		reading("show", "Show one moment: its prompt, what was said in its turn, and what changed since the snapshot before. (umbra show)", showMoment),
 		reading("cat", "Read a file as it was at a moment, also one that was deleted since. (umbra cat)", readFile),
 		reading("diff", "Compare two moments of a mission, or of two missions such as forks of each other, or a moment with the files as they are now. (umbra diff)", compare),
-		reading("wait", "Wait until missions have ended or wait for their user, such as forks that run_fork began. (umbra mission wait)", waitFor),
+		reading("wait", "Wait until the agents of forks have ended that run_fork began. (umbra mission wait --state closed)", waitFor),
 		reading("fork_output", "Read what the agent of a fork in the background has printed so far: its answer, once it has ended. (umbra mission output)", readOutput),
 		reading("updates", "List what a mission's agent was told by its forks, or is still to be told with its next prompt. (umbra updates)", listUpdates),
 		adding("snapshot", "Keep the files as they are now, and the conversation so far, before you do something risky. "+
@@ -105,9 +105,9 @@ func compare(in diffInput) (line, error) {
 }
 
 type waitInput struct {
-	Missions []string `json:"missions" jsonschema:"names of the missions"`
-	Any      bool     `json:"any,omitempty" jsonschema:"one of them is enough"`
-	Seconds  int      `json:"seconds,omitempty" jsonschema:"wait no longer than this; 45 if it is left out"`
+	Forks   []string `json:"forks" jsonschema:"names of the forks"`
+	Any     bool     `json:"any,omitempty" jsonschema:"one of them is enough"`
+	Seconds int      `json:"seconds,omitempty" jsonschema:"wait no longer than this; 45 if it is left out"`
 }
 
 // shortWait is how long an agent is kept waiting unless it asks for more: some end a
@@ -119,7 +119,7 @@ func waitFor(in waitInput) (line, error) {
 	if in.Seconds > 0 {
 		wait = time.Duration(in.Seconds) * time.Second
 	}
-	return command("mission", "wait").when(in.Any, "--any").with("timeout", wait.String()).then(in.Missions...), notFlags(in.Missions...)
+	return command("mission", "wait", "--state=closed").when(in.Any, "--any").with("timeout", wait.String()).then(in.Forks...), notFlags(in.Forks...)
 }
 
 type outputInput struct {

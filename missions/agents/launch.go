@@ -174,8 +174,8 @@ func (l *Launcher) prepareAgentCommand(ctx context.Context, m *projects.Mission,
 	cmd, news, err := agentCommand(l.updates, m, a, sessions.Launch{
 		Config: config,
 		Env:    m.AdapterEnv(), Dir: launch.Dir, Command: command, SessionID: id, Resume: resume, Fresh: fresh, Again: m.Lifecycle.LastTurn() > 0, Prompt: prompt,
-		Marks: maps.Clone(launch.Env), How: m.ResumeCommand, Transcript: m.Binding.SessionPath,
-		HookCommand: HookCommand(r.Caller.Binary, a.Name()), SettingsDir: l.presence.LaunchDir(m),
+		Marks: maps.Clone(launch.Env), Resumption: sessions.Resumption{How: m.ResumeCommand, Transcript: m.Binding.SessionPath},
+		HookCommand: HookCommand(r.Caller.Binary, a.Name()), Server: toolServer(l.HookConfig(r.Caller), r.Caller.Binary), SettingsDir: l.presence.LaunchDir(m),
 		ReadFile: func(name string) ([]byte, error) { return os.ReadFile(projects.AbsolutePath(launch.Dir, name)) },
 	})
 	if err != nil {

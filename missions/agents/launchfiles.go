@@ -10,6 +10,7 @@ import (
 	"github.com/umbra-vcs/umbra/missions/conversations"
 	"github.com/umbra-vcs/umbra/missions/home"
 	"github.com/umbra-vcs/umbra/missions/projects"
+	"github.com/umbra-vcs/umbra/missions/settings"
 	"github.com/umbra-vcs/umbra/sessions"
 )
 
@@ -59,6 +60,23 @@ func HookCommand(binary, agent string) string {
 		return ""
 	}
 	return home.ShellQuote(binary) + " hook " + agent + " || exit 0"
+}
+
+// ToolServer is the command of the server that gives an agent Umbra's tools; empty for a
+// program that has no lasting path.
+func ToolServer(binary string) []string {
+	if binary == "" {
+		return nil
+	}
+	return []string{binary, "mcp"}
+}
+
+// toolServer is the server for a launch; empty where the user wants none.
+func toolServer(config settings.Config, binary string) []string {
+	if !config.Hooks.MCP {
+		return nil
+	}
+	return ToolServer(binary)
 }
 
 // HasSessionFile reports whether the mission has a session file that holds anything.

@@ -48,6 +48,7 @@ type Fork struct {
 type Hooks struct {
 	MaxWait Duration // how long a prompt waits for the first import
 	Tools   bool     // snapshot before tools that write
+	MCP     bool     // agents are given Umbra's own tools with the hooks
 }
 
 // Adopt says which sessions started by hand become missions: globs over
@@ -98,7 +99,7 @@ func Default() Config {
 	return Config{
 		Capture:     Capture{MaxFileSize: 64 << 20, MaxFiles: 1_000_000, MaxBytes: 20 << 30},
 		Fork:        Fork{Root: "~/umbra", CopyLimit: 2 << 30, Guard: true},
-		Hooks:       Hooks{MaxWait: Duration(5 * time.Second), Tools: true},
+		Hooks:       Hooks{MaxWait: Duration(5 * time.Second), Tools: true, MCP: true},
 		Watch:       Watch{Settle: Duration(2 * time.Second), MaxWait: Duration(30 * time.Second)},
 		Storage:     Storage{MaxBytes: 100 << 30, KeepFree: 200 << 20},
 		Automations: Automations{TimeLimit: Duration(time.Minute)},

@@ -44,6 +44,8 @@ func Keys() []Key {
 			Help: "how long a prompt waits for the first snapshot"},
 		{Name: "hooks.tools", example: "false", field: func(c *Config) any { return &c.Hooks.Tools },
 			Help: "snapshots before tools that write"},
+		{Name: "hooks.mcp", example: "false", field: func(c *Config) any { return &c.Hooks.MCP },
+			Help: "agents that get hooks get Umbra's own tools with them (umbra mcp)"},
 		{Name: "adopt.include", example: "/home/ada/code", field: func(c *Config) any { return &c.Adopt.Include }, check: checkPatterns,
 			Help: "directories whose sessions, started by hand, become missions; none: all of them"},
 		{Name: "adopt.exclude", example: "/home/ada/scratch", field: func(c *Config) any { return &c.Adopt.Exclude }, check: checkPatterns,

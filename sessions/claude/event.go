@@ -48,7 +48,7 @@ func (a Adapter) Event(env sessions.Environ, name string, input []byte) (session
 			ID: f.Text("tool_use_id"), Name: tool, Target: target(toolInput), Agent: e.Agent,
 			Done: e.Kind == sessions.KindToolAfter, Failed: e.Name == "PostToolUseFailure",
 		}
-		e.Writes = e.Kind == sessions.KindToolBefore && !readers[tool]
+		e.Writes = e.Kind == sessions.KindToolBefore && !isReader(tool)
 		e.Asks = e.Kind == sessions.KindToolBefore && asks[tool]
 		if file := jsontext.Text(jsontext.Lookup(toolInput, writers[tool])); e.Writes && file != "" {
 			e.Files = []string{file}

@@ -65,6 +65,7 @@ func (a Adapter) Launch(o sessions.Launch) (sessions.Command, error) {
 		l.sayWithout()
 	}
 	l.addHooks()
+	l.addServer()
 	l.cmd.Argv = append(slices.Clone(o.Command[:at+1]), l.words()...)
 	return l.cmd, nil
 }

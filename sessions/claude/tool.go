@@ -2,6 +2,7 @@ package claude
 
 import (
 	"cmp"
+	"strings"
 
 	"github.com/umbra-vcs/umbra/sessions"
 	"github.com/umbra-vcs/umbra/sessions/hooks"
@@ -29,6 +30,13 @@ var readers = map[string]bool{
 	"BashOutput": true, "AskUserQuestion": true, "EnterPlanMode": true, "ExitPlanMode": true,
 	"ListMcpResourcesTool": true, "ReadMcpResourceTool": true,
 }
+
+// ownTools begin the names of those that Umbra's server gives it, as launches name it. They
+// change a file only when the user says so, and keep it in a snapshot themselves.
+const ownTools = "mcp__" + sessions.ServerName + "__"
+
+// isReader reports whether a tool changes no file of the workspace.
+func isReader(name string) bool { return readers[name] || strings.HasPrefix(name, ownTools) }
 
 // writers are the tools that write one file, and the input that names it.
 var writers = map[string]string{"Write": "file_path", "Edit": "file_path", "NotebookEdit": "notebook_path"}

@@ -26,10 +26,10 @@ var errNoCommand = errors.New("its hook has not said how it is started; give the
 // Launch is the tool's own command, or, where there is a conversation to go on
 // from, the one by which the tool has said that it is resumed.
 func (a Adapter) Launch(o sessions.Launch) (sessions.Command, error) {
-	if o.Resume && !o.Fresh && a.Resumable(o.How) {
-		words := strings.NewReplacer(wordTranscript, o.Transcript, wordSession, o.SessionID)
-		argv := make([]string, len(o.How))
-		for i, word := range o.How {
+	if o.Resume && !o.Fresh && a.Resumable(o.Resumption.How) {
+		words := strings.NewReplacer(wordTranscript, o.Resumption.Transcript, wordSession, o.SessionID)
+		argv := make([]string, len(o.Resumption.How))
+		for i, word := range o.Resumption.How {
 			argv[i] = words.Replace(word)
 		}
 		return sessions.Command{Argv: argv, SessionID: o.SessionID}, nil

@@ -64,18 +64,18 @@ func (s Subject) checkBytes(r *report, b []byte) {
 // checkTold is a launch of a tool that has said how it is resumed, or has not.
 func (s Subject) checkTold(r *report, a sessions.Foreign) {
 	how := []string{"/opt/tool", "--from={transcript}", "{session}", "{}"}
-	o := sessions.Launch{Command: s.Command, SessionID: s.ID, Resume: true, How: how, Transcript: "/c o/py"}
+	o := sessions.Launch{Command: s.Command, SessionID: s.ID, Resume: true, Resumption: sessions.Resumption{How: how, Transcript: "/c o/py"}}
 	want := []string{"/opt/tool", "--from=/c o/py", s.ID, "{}"}
 	if cmd, err := a.Launch(o); err != nil || cmd.SessionID != s.ID || !slices.Equal(cmd.Argv, want) {
 		r.bad("a tool is resumed by %q in session %q, %v", cmd.Argv, cmd.SessionID, err)
 	}
 	for _, how := range [][]string{nil, {}, {"/opt/tool", "{session}"}} {
-		o.How = how
+		o.Resumption.How = how
 		if cmd, err := a.Launch(o); a.Resumable(how) || err != nil || cmd.SessionID != "" || !slices.Equal(cmd.Argv, s.Command) {
 			r.bad("a tool that is resumed by %q is launched by %q, %v", how, cmd.Argv, err)
 		}
 	}
-	o.How, o.Fresh = []string{"x", "{transcript}"}, true
+	o.Resumption.How, o.Fresh = []string{"x", "{transcript}"}, true
 	if cmd, err := a.Launch(o); err != nil || !slices.Equal(cmd.Argv, s.Command) {
 		r.bad("a command that was given for this launch became %q, %v", cmd.Argv, err)
 	}

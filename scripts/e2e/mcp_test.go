@@ -1,0 +1,62 @@
+package e2e
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/umbra-vcs/umbra/scripts/clients"
+	"github.com/umbra-vcs/umbra/scripts/standin"
+)
+
+// calls is a prompt whose answer calls tools of Umbra's, one after the other.
+func calls(text string, tools ...[2]string) string {
+	var b strings.Builder
+	b.WriteString(text)
+	for _, tool := range tools {
+		fmt.Fprintf(&b, ` [[tool name=mcp__umbra__%s input=%q]]`, tool[0], tool[1])
+	}
+	return b.String() + " [[say that is all]]"
+}
+
+// TestMCP: the model of an agent that Umbra has launched calls Umbra's tools, whose
+// results it is sent; and without its user it restores nothing.
+func TestMCP(t *testing.T) {
+	t.Parallel()
+	for name, version := range map[string]string{"current": clients.ClaudeCurrent, "middle": clients.ClaudeMiddle} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPerson(t, version, "UMBRA_NO_DAEMON=1")
+			prompt := calls("use them",
+				[2]string{"snapshot", `{"message":"by the agent itself","pin":"kept"}`},
+				[2]string{"timeline", `{}`},
+				[2]string{"run_fork", `{"prompts":["try it another way"],"name":"twin"}`},
+				[2]string{"wait", `{"forks":["twin"],"seconds":600}`},
+				[2]string{"fork_output", `{"fork":"twin"}`},
+				[2]string{"restore", `{"moment":"login@start"}`},
+			)
+			p.umbra("mission", "new", "--name", "login", "--", "claude", "--print", prompt, "--dangerously-skip-permissions")
+			request, ok := p.server.Last(standin.Prompted("use them"))
+			if !ok {
+				t.Fatal("the model was asked nothing")
+			}
+			history := strings.Join(standin.Lines(standin.History(request)), "\n")
+			for _, want := range []string{
+				"call mcp__umbra__timeline", "by the agent itself", // the snapshot, in the log
+				"twin", "twin closed", "ok", // the fork, that it has ended, and its answer
+				"would:", "Your user could not be asked. Nothing was changed.", "umbra restore --mission=login login@start",
+			} {
+				if !strings.Contains(history, want) {
+					t.Errorf("the model was not sent %q:\n%s", want, history)
+				}
+			}
+			if m := p.mission("twin"); m.Turn != 2 {
+				t.Errorf("the fork: %+v", m)
+			}
+			if pins := p.umbra("pins"); !strings.Contains(pins, "kept") {
+				t.Errorf("pins: %s", pins)
+			}
+			p.wait("the fork's answer to be reported", func() bool { return strings.Contains(p.umbra("updates", "login"), "twin") })
+		})
+	}
+}
