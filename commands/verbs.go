@@ -5,6 +5,7 @@ import (
 	"github.com/umbra-vcs/umbra/commands/call"
 	"github.com/umbra-vcs/umbra/commands/complete"
 	"github.com/umbra-vcs/umbra/commands/config"
+	"github.com/umbra-vcs/umbra/commands/connect"
 	"github.com/umbra-vcs/umbra/commands/contests"
 	"github.com/umbra-vcs/umbra/commands/daemon"
 	"github.com/umbra-vcs/umbra/commands/demo"
@@ -34,6 +35,6 @@ func allVerbs() []*call.Verb {
 		updates.Updates(), status.Command(), upkeep.Doctor(), config.Command(), daemon.Command(), hooks.Command(), hook.Command(), mcp.Command(),
 		complete.Scripts(), complete.Command(allVerbs), reference.Man(allVerbs), version.Command(), reference.Docs(allVerbs), uninstall.Command(allVerbs),
 		upkeep.Du(), upkeep.Trash(), upkeep.Forget(),
-		demo.Command(), demo.ScriptedAgent(), automations.Command(), keeper.ForkCommand(),
+		demo.Command(), demo.ScriptedAgent(), automations.Command(), connect.Housekeeping(), keeper.ForkCommand(),
 	}
 }

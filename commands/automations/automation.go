@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -43,50 +42,14 @@ func Command() *call.Verb {
 }
 
 // Starter gives the function that starts automations in processes of their own.
-// It writes nothing that the process which calls it would have to wait for.
 func Starter(env call.Env) func(agents.Automation) error {
 	return func(a agents.Automation) error {
-		self, err := env.Executable()
-		if err != nil {
-			return err
-		}
 		spec, err := json.Marshal(a)
 		if err != nil {
 			return err
 		}
-		r, w, err := os.Pipe()
-		if err != nil {
-			return err
-		}
-		cmd := exec.Command(self, "run-automation")
-		cmd.Dir, cmd.Env, cmd.Stdin = "/", forAutomations(env), r
-		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-		err = cmd.Start()
-		_ = r.Close()
-		if err != nil {
-			_ = w.Close()
-			return err
-		}
-		go func() { _ = cmd.Wait() }() // how it ended is in its log
-		_, err = w.Write(spec)
-		if cerr := w.Close(); err == nil {
-			err = cerr
-		}
-		return err
+		return call.StartApart(env, spec, "run-automation")
 	}
-}
-
-// forAutomations is what automations have of the environment, the same whichever
-// process starts them: a daemon has no more.
-func forAutomations(env call.Env) []string {
-	var kept []string
-	for _, v := range env.Environ() {
-		name, _, _ := strings.Cut(v, "=")
-		if slices.Contains([]string{"HOME", "PATH", "LANG", "TMPDIR", "UMBRA_NO_DAEMON"}, name) || strings.HasPrefix(name, "XDG_") {
-			kept = append(kept, v)
-		}
-	}
-	return kept
 }
 
 // How much of an automation's output is kept, how long its log may grow before a

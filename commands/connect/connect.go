@@ -108,8 +108,18 @@ func Options(env call.Env, globals call.Globals) (client.Options, error) {
 	return o, nil
 }
 
-// inProcess opens the Service here.
+// inProcess opens the Service here. This process ends before it has an idle moment: what is
+// to be done in one is done by another.
 func inProcess(env call.Env, globals call.Globals) (missions.Service, io.Closer, error) {
+	service, closer, err := open(env, globals)
+	if err != nil {
+		return nil, nil, err
+	}
+	service.StartHousekeeper = housekeepingStarter(env, service.Home)
+	return local.Gate(service, service.Space), closer, nil
+}
+
+func open(env call.Env, globals call.Globals) (*local.Service, io.Closer, error) {
 	dir, err := globals.HomeDir(env)
 	if err != nil {
 		return nil, nil, err
@@ -141,7 +151,7 @@ func inProcess(env call.Env, globals call.Globals) (missions.Service, io.Closer,
 	if err != nil {
 		return nil, nil, err
 	}
-	return local.Gate(service, space), closers{service, file}, nil
+	return service, closers{service, file}, nil
 }
 
 // closers are closed in order; the first error is returned.

@@ -30,7 +30,10 @@ type Rooms struct {
 // Examiner checks the invariants of a home and mends what can be mended.
 type Examiner struct {
 	*projects.Desk
-	rooms Rooms
+	// StartHousekeeper starts a process that calls HousekeepWhenQuiet; nil: whoever serves
+	// the home lives long enough to do the housekeeping itself.
+	StartHousekeeper func(dir string) error
+	rooms            Rooms
 }
 
 // New makes an Examiner of the rooms.

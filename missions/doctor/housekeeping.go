@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"time"
 
 	"github.com/umbra-vcs/umbra/gitstore/lock"
 	"github.com/umbra-vcs/umbra/gitstore/upkeep"
@@ -45,6 +46,59 @@ func (e *Examiner) ProjectsToHousekeep(u Urgency) []string {
 		}
 	}
 	return dirs
+}
+
+// StartHousekeeping starts the housekeeping of a project that needs it, in a process of
+// its own, where this one may not do it, and none is at it yet.
+func (e *Examiner) StartHousekeeping(p *projects.Project) {
+	if e.StartHousekeeper == nil || e.Space.CheckRoom() != nil {
+		return
+	}
+	if b, err := upkeep.BulkOf(p.Store); err != nil || !Due.needsHousekeeping(b) {
+		return // doctor says what is wrong
+	}
+	held, err := e.holdHousekeeping(p)
+	if err == nil {
+		if err = held.Release(); err == nil {
+			err = e.StartHousekeeper(p.Dir)
+		}
+	}
+	if err != nil && !errors.Is(err, lock.ErrHeld) {
+		e.Logger.Warn("start the housekeeping", "project", p.Name, "error", err)
+	}
+}
+
+// holdHousekeeping keeps all but one process from waiting for a moment to do a project's
+// housekeeping.
+func (e *Examiner) holdHousekeeping(p *projects.Project) (*lock.Lock, error) {
+	return lock.Try(e.Home.Path("locks", "housekeeping-"+p.ID), lock.Exclusive, e.Self)
+}
+
+// HousekeepWhenQuiet does the housekeeping of a project once nothing was stored for the
+// length of a pause, or it is overdue. It does nothing where another process waits for that.
+func (e *Examiner) HousekeepWhenQuiet(ctx context.Context, dir string, pause time.Duration) (missions.Housekeeping, error) {
+	p, err := e.OpenProject(dir)
+	if err != nil {
+		return missions.Housekeeping{}, err
+	}
+	held, err := e.holdHousekeeping(p)
+	if err != nil {
+		return missions.Housekeeping{}, home.LockError(err)
+	}
+	defer func() { _ = held.Release() }()
+	for before := (upkeep.Bulk{}); ; {
+		now, err := upkeep.BulkOf(p.Store)
+		if err != nil {
+			return missions.Housekeeping{}, err
+		}
+		if now == before || Overdue.needsHousekeeping(now) {
+			return e.Housekeep(ctx, dir)
+		}
+		before = now
+		if err := projects.Sleep(ctx, pause); err != nil {
+			return missions.Housekeeping{}, err
+		}
+	}
 }
 
 // Housekeep verifies a project's borrowed objects, packs loose objects, and removes

@@ -119,7 +119,7 @@ func New(o Options) (*Service, error) {
 	})
 	// What runs up: lower rooms are handed what upper ones do.
 	d.FinishCutOff, d.Rebind = s.Restorer.RecoverUnfinishedRestores, s.Mover.Rebind
-	s.Taker.Effects = snapshots.Effects{Settle: s.Restorer.SettleRestores, Perform: s.Scheduler.PerformPendingAction, Automate: s.Launcher.StartAutomations}
+	s.Taker.Effects = snapshots.Effects{Settle: s.Restorer.SettleRestores, Perform: s.Scheduler.PerformPendingAction, Automate: s.Launcher.StartAutomations, Housekeep: s.StartHousekeeping}
 	s.Launcher.StartAutomation, s.Launcher.Recreate, s.Launcher.Relieve = o.Automate, s.Forker.RecreateMission, s.Scheduler.RelaunchAfterHandover
 	return s, nil
 }

@@ -77,9 +77,7 @@ func (tk *Taker) RunRequests(ctx context.Context, p *projects.Project, mission s
 			tk.Logger.Warn("name a mission", "mission", m.ID, "error", err)
 		}
 		if hasIdlePoint(list) {
-			if err := tk.Effects.Settle(ctx, m); err != nil {
-				tk.Logger.Warn("settle quarantine", "mission", m.ID, "error", err)
-			}
+			tk.atIdlePoint(ctx, m)
 		}
 		if after.performQueued {
 			tk.Effects.Perform(ctx, m)
@@ -95,6 +93,14 @@ func (tk *Taker) RunRequests(ctx context.Context, p *projects.Project, mission s
 	if err != nil {
 		fail(err)
 	}
+}
+
+// atIdlePoint does what waits for a moment in which no agent works.
+func (tk *Taker) atIdlePoint(ctx context.Context, m *projects.Mission) {
+	if err := tk.Effects.Settle(ctx, m); err != nil {
+		tk.Logger.Warn("settle quarantine", "mission", m.ID, "error", err)
+	}
+	tk.Effects.Housekeep(m.Project)
 }
 
 // isEndEvent reports whether an event ends something. Such events are heard also where
@@ -133,9 +139,10 @@ func (tk *Taker) endWithoutSnapshot(ctx context.Context, m *projects.Mission, ba
 // Effects are what a snapshot causes beyond itself. Higher rooms own them and hand them
 // in. Each is called with the mission's workspace held.
 type Effects struct {
-	Settle   func(ctx context.Context, m *projects.Mission) error // looks again at what restores have taken out
-	Perform  func(ctx context.Context, m *projects.Mission)       // does what was queued for the end of the turn
-	Automate func(m *projects.Mission, on string)                 // starts the user's command for a change of state
+	Settle    func(ctx context.Context, m *projects.Mission) error // looks again at what restores have taken out
+	Perform   func(ctx context.Context, m *projects.Mission)       // does what was queued for the end of the turn
+	Automate  func(m *projects.Mission, on string)                 // starts the user's command for a change of state
+	Housekeep func(p *projects.Project)                            // starts what an idle point is a moment for
 }
 
 // followUp is what is done after the snapshots were taken and the state was noted.

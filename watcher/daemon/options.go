@@ -11,6 +11,10 @@ import (
 	"github.com/umbra-vcs/umbra/missions/home"
 )
 
+// HousekeepQuiet is for how long nothing must have been stored before repositories are
+// repacked.
+const HousekeepQuiet = 10 * time.Second
+
 // Options say what is served.
 type Options struct {
 	Home    home.Home
@@ -38,7 +42,7 @@ type Options struct {
 	// FreeSpace asks the system for the bytes free to this user; tests lie.
 	FreeSpace func(dir string) (uint64, error)
 	// HousekeepQuiet is how long no call that writes must have come before
-	// repositories are repacked; 10 s if 0.
+	// repositories are repacked; the constant if 0.
 	HousekeepQuiet time.Duration
 	// OverdueEvery is how often it is looked whether that is overdue, while calls
 	// come all the time; 20 s if 0.
@@ -71,7 +75,7 @@ func (o *Options) fill() {
 		o.RestAfter = 5 * time.Second
 	}
 	if o.HousekeepQuiet <= 0 {
-		o.HousekeepQuiet = 10 * time.Second
+		o.HousekeepQuiet = HousekeepQuiet
 	}
 	if o.OverdueEvery <= 0 {
 		o.OverdueEvery = 20 * time.Second

@@ -1,0 +1,88 @@
+package local
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/umbra-vcs/umbra/gitstore/lock"
+	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/snapshots"
+)
+
+// scatter puts so many loose objects into a project's store.
+func (b *testBench) scatter(n int) {
+	b.Helper()
+	dir := b.TempDir()
+	var names bytes.Buffer
+	for i := range n {
+		name := filepath.Join(dir, fmt.Sprint(i))
+		if err := os.WriteFile(name, fmt.Appendf(nil, "object %d\n", i), 0o600); err != nil {
+			b.Fatal(err)
+		}
+		fmt.Fprintln(&names, name)
+	}
+	cmd := exec.Command("git", "--git-dir="+b.project().Store.Dir(), "hash-object", "-w", "--stdin-paths")
+	cmd.Stdin = &names
+	if err := cmd.Run(); err != nil {
+		b.Fatal(err)
+	}
+}
+
+// TestHousekeepingApart: a process that ends before it has an idle moment starts another
+// one for the housekeeping, at an idle point, where it is needed and none is at it yet.
+func TestHousekeepingApart(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	var started []string
+	b.local.StartHousekeeper = func(dir string) error {
+		started = append(started, dir)
+		return errors.New("not here") // which is for the log alone
+	}
+	b.write("a.txt", "one\n")
+	id := b.mission("work").ID
+	p := b.project()
+	b.write("a.txt", "two\n")
+	if b.snapshot("two"); len(started) > 0 {
+		t.Fatalf("started for a new store: %v", started)
+	}
+
+	b.scatter(2_300)
+	b.write("a.txt", "three\n")
+	if _, err := b.local.SubmitRequest(t.Context(), p, id, &snapshots.Request{Event: missions.PromptSubmitted{Text: "go", ID: "p"}}); err != nil || len(started) > 0 {
+		t.Fatalf("started in a turn: %v, %v", started, err)
+	}
+	if _, err := b.local.SubmitRequest(t.Context(), p, id, &snapshots.Request{Event: missions.TurnEnded{}}); err != nil || !slices.Equal(started, []string{p.Dir}) {
+		t.Fatalf("at the turn's end was started %v, %v, want %s", started, err, p.Dir)
+	}
+
+	held, err := lock.Try(b.local.Home.Path("locks", "housekeeping-"+p.ID), lock.Exclusive, b.local.Self)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.write("a.txt", "four\n")
+	if b.snapshot("four"); len(started) > 1 {
+		t.Errorf("started beside one that is at it: %v", started)
+	}
+	_, err = b.local.HousekeepWhenQuiet(t.Context(), p.Dir, time.Millisecond)
+	b.fails("beside one that is at it", err, missions.KindBusy)
+	if err := held.Release(); err != nil {
+		t.Fatal(err)
+	}
+
+	done, err := b.local.HousekeepWhenQuiet(t.Context(), p.Dir, time.Millisecond)
+	if err != nil || done.Problem != "" || done.Packed < 2_300 {
+		t.Errorf("it did %+v, %v", done, err)
+	}
+	b.write("a.txt", "five\n")
+	if b.snapshot("five"); len(started) > 1 {
+		t.Errorf("started once all is packed: %v", started)
+	}
+	b.healthy()
+}
