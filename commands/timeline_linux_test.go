@@ -280,11 +280,22 @@ func (s *screen) forks() {
 	s.keys("g")
 }
 
-// manages plans a promotion of the fork, has it report, gives it another name, and puts it
-// into the trash.
+// manages compares the fork with another, plans its promotion, has it report, gives it
+// another name, and puts it into the trash.
 func (s *screen) manages() {
 	s.Helper()
-	s.keys("Tab", "Tab", "j", "P")
+	s.umbra("fork", "one@start", "--name", "rival", "--no-launch")
+	s.keys("Tab", "Tab")
+	s.sees("└ rival")
+	s.keys("j", "Space", "j", "d")
+	s.sees("from their fork points", "alone", "enter shows the lines")
+	s.keys("Enter")
+	s.sees("paged")
+	s.keys("Enter")
+	s.sees("enter shows the lines")
+	s.keys("Escape")
+	s.sees("P promote")
+	s.keys("k", "P")
 	s.sees("promote other into one", "take over:", "enter does it")
 	s.keys("Escape")
 	s.sees("P promote")
@@ -304,7 +315,7 @@ func (s *screen) manages() {
 	if m := s.umbra("mission", "ls"); strings.Contains(m, "others") {
 		s.Errorf("the missions are\n%s", m)
 	}
-	s.keys("Tab")
+	s.keys("g", "Tab")
 }
 
 // holds compares state.txt.

@@ -123,7 +123,7 @@ func printCompared(c *call.Call, forks []missions.ComparedFork, diff bool) error
 	case diff:
 		return c.Paged("diff", func(p *print.Printer) {
 			writeTable(p, forks)
-			writeDifferences(p, forks)
+			WriteDifferences(p, forks)
 		})
 	}
 	return c.Print(nil, func(p *print.Printer) { writeTable(p, forks) })

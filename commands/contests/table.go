@@ -72,8 +72,8 @@ func costText(cost *float64) string {
 	return fmt.Sprintf("$%.2f", *cost)
 }
 
-// writeDifferences prints, path by path, what each fork has changed there.
-func writeDifferences(p *print.Printer, forks []missions.ComparedFork) {
+// WriteDifferences prints, path by path, what each fork has changed there.
+func WriteDifferences(p *print.Printer, forks []missions.ComparedFork) {
 	paths := map[string]bool{}
 	for _, f := range forks {
 		for _, change := range f.Changes {

@@ -27,17 +27,30 @@ func openFile(c *call.Call, name string, content []byte, edit bool) (note string
 	return note, err
 }
 
-// pageFile shows a file in the pager, in colour if it is source, also where it fits
-// the screen: the timeline comes back over it.
+// pageFile shows a file in the pager, in colour if it is source.
 func pageFile(c *call.Call, name string, content []byte) error {
+	if text := painted(c.Out, name, content); text != nil {
+		return page(c, text, true)
+	}
+	return page(c, content, false)
+}
+
+// pageText shows text that Umbra has written in the pager.
+func pageText(c *call.Call, text string) error {
+	return c.Aside(func() error { return page(c, []byte(text), c.Out.Color) })
+}
+
+// page shows text in the pager, also where it fits the screen: the timeline comes back over
+// it. Where the text has colours of Umbra's, less lets them through.
+func page(c *call.Call, content []byte, isColored bool) error {
 	pager := c.Pager()
 	if pager == "" {
-		return missions.Errorf(missions.KindFailed, "set UMBRA_PAGER=less, or open it in your editor with O", "there is no pager to show it in")
+		return missions.Errorf(missions.KindFailed, "set UMBRA_PAGER=less", "there is no pager to show it in")
 	}
 	less, _ := c.LookupEnv("LESS")
 	less += " -+F"
-	if text := painted(c.Out, name, content); text != nil {
-		content, less = text, less+" -R"
+	if isColored {
+		less += " -R"
 	}
 	cmd := exec.Command("/bin/sh", "-c", pager)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(content), c.Stdout, c.Stderr

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/umbra-vcs/umbra/commands/call"
+	"github.com/umbra-vcs/umbra/commands/contests"
 	"github.com/umbra-vcs/umbra/commands/forks"
 	"github.com/umbra-vcs/umbra/commands/keeper"
 	"github.com/umbra-vcs/umbra/commands/mission"
@@ -23,8 +24,8 @@ func Command() *call.Verb {
 		Long: `Missions and their forks, the snapshots of one by turn, and what each changed
 and said. New snapshots appear while an agent works. A snapshot is restored, of it
 all or some paths, forked from, and its files are opened as they were. A mission is
-stopped, resumed, renamed and removed; a fork is promoted, or reports to its parent.
-Each key shows first what it would do. The keys are listed by ?.`,
+stopped, resumed, renamed and removed; forks are compared, one is promoted, or reports to
+its parent. Each key shows first what it would do. The keys are listed by ?.`,
 		Run: runTimeline,
 	}
 }
@@ -41,6 +42,7 @@ func runTimeline(c *call.Call) error {
 	o := tui.Options{
 		Service: svc, Caller: caller, In: c.Stdin, Out: c.Stdout, Environ: c.Environ(), Color: c.Out.Color,
 		Palette: c.Out.Palette, Now: c.Now, Words: timelineWords(c), Open: open, Stopped: c.Unwritten,
+		Page: func(text string) error { return pageText(c, text) },
 	}
 	if name := c.Arg(0); name != "" || caller.Mission != "" {
 		m, err := svc.Mission(ctx, missions.MissionRequest{Caller: caller, Name: name})
@@ -86,6 +88,9 @@ func timelineWords(c *call.Call) tui.Words {
 					p.Line("%s", print.Clean(mission.ForksLeft(r.Forks)))
 				}
 			})
+		},
+		Differences: func(forks []missions.ComparedFork) []string {
+			return written(c, func(p *print.Printer) { contests.WriteDifferences(p, forks) })
 		},
 		Forked: func(r missions.ForkResult) []string {
 			return written(c, func(p *print.Printer) {

@@ -1,6 +1,8 @@
 package tui
 
 import (
+	"slices"
+
 	tea "charm.land/bubbletea/v2"
 )
 
@@ -104,12 +106,19 @@ func (m *model) onViewKey(key string) tea.Cmd {
 	case "Z":
 		return m.foldAll()
 	case "space", "v":
-		if m.focus == inDetails {
+		switch m.focus {
+		case inDetails:
 			m.markPath()
+			return nil
+		case inMissions:
+			m.missions.mark()
 			return nil
 		}
 		return m.mark()
 	case "d":
+		if m.focus == inMissions {
+			return compareForks(m)
+		}
 		return m.compare()
 	case "c":
 		m.details.talking, m.details.top = !m.details.talking, 0
@@ -151,6 +160,9 @@ func (m *model) clear() tea.Cmd {
 	case m.focus == inDetails && len(m.details.marked) > 0:
 		m.details.marked = nil
 		m.layDetails()
+		return nil
+	case m.focus == inMissions && len(m.missions.marks) > 0:
+		m.missions.marks = nil
 		return nil
 	case len(m.marks) > 0, m.against != "":
 		m.marks, m.against = nil, ""
@@ -219,17 +231,18 @@ func (m *model) mark() tea.Cmd {
 	if !ok {
 		return nil
 	}
-	marks := []string{}
-	for _, id := range m.marks {
-		if id != e.ID {
-			marks = append(marks, id)
-		}
-	}
-	if len(marks) == len(m.marks) {
-		marks = append(marks, e.ID)
-	}
-	m.marks = marks[max(len(marks)-2, 0):]
+	m.marks = marked(m.marks, e.ID)
 	return m.look()
+}
+
+// marked are two marks at most, of which one is put on something, or taken from it.
+func marked(marks []string, id string) []string {
+	without := slices.DeleteFunc(slices.Clone(marks), func(x string) bool { return x == id })
+	if len(without) < len(marks) {
+		return without
+	}
+	without = append(without, id)
+	return without[max(len(without)-2, 0):]
 }
 
 // compare shows what differs: between the mark and the cursor, or between the

@@ -13,7 +13,8 @@ import (
 type missionList struct {
 	all    []missions.Mission
 	depths []int
-	shown  int // the mission that the rest of the screen is of
+	shown  int      // the mission that the rest of the screen is of
+	marks  []string // ids of those to compare, two at most
 }
 
 // replace takes the missions as they are now. The one that is shown stays so; where it has
@@ -25,6 +26,7 @@ func (l *missionList) replace(all []missions.Mission) (first bool) {
 		l.shown = i
 	}
 	l.shown = max(min(l.shown, len(l.all)-1), 0)
+	l.marks = slices.DeleteFunc(slices.Clone(l.marks), func(id string) bool { return l.find(id).ID == "" })
 	return first
 }
 
@@ -67,6 +69,23 @@ func (l *missionList) move(n int) bool {
 	return moved
 }
 
+// mark marks the mission that is shown, or no longer.
+func (l *missionList) mark() {
+	if id := l.at().ID; id != "" {
+		l.marks = marked(l.marks, id)
+	}
+}
+
+// pair is the two missions that are meant: the marked ones, or the marked one and the one
+// that is shown.
+func (l *missionList) pair() (ids []string, isPair bool) {
+	ids = l.marks
+	if len(ids) == 1 {
+		ids = append(slices.Clip(ids), l.at().ID)
+	}
+	return ids, len(ids) == 2 && ids[0] != ids[1]
+}
+
 // leastName is how many columns a name has at least: its state gives way to that.
 const leastName = 8
 
@@ -86,6 +105,9 @@ func (l *missionList) lines(r rect, focused bool, clean func(string) string) []s
 		point := "  "
 		if i == l.shown {
 			point = "> "
+		}
+		if slices.Contains(l.marks, x.ID) {
+			point = point[:1] + "*"
 		}
 		state := "  " + string(x.State)
 		room := r.w - ansi.StringWidth(point+lead+state)

@@ -83,6 +83,7 @@ restore    enter shows what it would do; enter again does it
 fork       f, from the snapshot: files and conversation
            P promotes the fork that is shown, t reports to its parent
 missions   s stops the agent, r resumes it here, R renames, x removes
+           among them, space marks two forks and d compares these
 open       o shows a file as it was in the pager, O in your editor
 also       p pins a snapshot, y copies its id
 leave      q, ctrl+c; ctrl+z suspends`

@@ -42,6 +42,9 @@ var words = Words{
 	Promoted: func(r missions.PromoteResult) []string {
 		return []string{fmt.Sprintf("promote of %s, done %v", r.FromName, r.Done)}
 	},
+	Differences: func(forks []missions.ComparedFork) []string {
+		return []string{forks[0].Mission + " " + forks[1].Mission}
+	},
 	Forked: func(r missions.ForkResult) []string { return []string{"forked: " + r.Missions[0].Name} },
 	Removed: func(r missions.RemoveResult, what string) []string {
 		return []string{r.Missions[0].Name + " " + what}

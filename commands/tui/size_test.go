@@ -14,7 +14,7 @@ import (
 // size would.
 func TestEverySize(t *testing.T) {
 	sizes := [][2]int{{40, 8}, {80, 8}, {80, 24}, {200, 8}, {200, 60}, {20, 3}, {1, 1}}
-	for _, keys := range [][]string{nil, {"j", "j"}, {"j", "tab"}, {"tab", "tab"}, {"?"}, {"f"}, {"/", "x"}, {"z"}, {"j", "d"}, {"G"}} {
+	for _, keys := range [][]string{nil, {"j", "j"}, {"j", "tab"}, {"tab", "tab"}, {"?"}, {"f"}, {"/", "x"}, {"z"}, {"j", "d"}, {"G"}, {"s"}, {"x"}, {"R"}, {"tab", "tab", "j", "P"}, {"P"}, {"tab", "tab", "space", "j", "d"}} {
 		for _, size := range sizes {
 			x := begin(t, world(20), size[0], size[1]).keys(keys...)
 			fitsIn(t, fmt.Sprint(keys), x.model.screen(), size[0], size[1])

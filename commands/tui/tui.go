@@ -34,6 +34,9 @@ type Options struct {
 	// the terminal, which is free for it. The note is for the user.
 	Open func(name string, content []byte, edit bool) (note string, err error)
 
+	// Page shows text in the pager, on the terminal, which is free for it.
+	Page func(text string) error
+
 	// later sends a message after a time; tests have no clock.
 	later func(time.Duration, tea.Msg) tea.Cmd
 	// release runs something while the terminal is released; tests have none.
@@ -56,6 +59,8 @@ type Words struct {
 	Plan func(did string, r missions.RestoreResult) []string
 	// Promoted are the lines that say what a promotion would do, or has done.
 	Promoted func(missions.PromoteResult) []string
+	// Differences are the changed lines of forks, path by path.
+	Differences func([]missions.ComparedFork) []string
 	// Forked are the lines that say what a fork made.
 	Forked func(missions.ForkResult) []string
 	// Removed are the lines that say what went with missions, or would go.

@@ -47,6 +47,10 @@ func begin(t *testing.T, s *service, width, height int) *session {
 			return map[bool]string{true: "a copy is kept"}[edit], nil
 		},
 	})
+	x.model.o.Page = func(text string) error {
+		s.opened = "page " + text
+		return nil
+	}
 	x.send(tea.WindowSizeMsg{Width: width, Height: height})
 	x.follow(x.model.Init())
 	return x

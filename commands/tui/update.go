@@ -66,6 +66,8 @@ func (m *model) take(msg tea.Msg) tea.Cmd {
 		return m.onPlanned(msg)
 	case answered:
 		return msg.take(m)
+	case compared:
+		msg.take(m)
 	case forked:
 		return m.onForked(msg)
 	case opened:

@@ -99,7 +99,7 @@ func (m *model) foot() []string {
 	case m.overlay != nil:
 		keys = m.overlay.keys(m)
 	case m.focus == inMissions:
-		keys = hints(m.width, "? help", "P promote", "s stop", "r resume", "R rename", "x remove", "t report", "q quit", "enter snapshots", "f fork", "d diff")
+		keys = hints(m.width, "? help", "P promote", "s stop", "r resume", "R rename", "x remove", "t report", "d compare", "space mark", "q quit")
 	case m.focus == inDetails:
 		keys = hints(m.width, "? help", "q quit", "enter restore", "space mark a path", "c conversation", "tab panes", "o open", "O edit")
 	}
