@@ -38,7 +38,11 @@ func (r *MissionReader) LoadMission(p *Project, id string) (*Mission, error) {
 		return nil, err
 	}
 	defer func() { m.Live.ProvisionalSnapshot = "" }() // its ref is there: it was published
-	if m.ID != id {                                    // a fork whose first record was not written
+	if m.ID != id {
+		if now, err := p.Store.Ref(gitstore.AgentRef(id)); err == nil && now != tip {
+			return r.LoadMission(p, id) // the first snapshot of a fork was published between the two refs
+		}
+		// a fork whose first record was not written
 		return nil, missions.Errorf(missions.KindDamaged, "umbra doctor", "mission %s: its newest record is of mission %s", id, m.ID)
 	}
 	return m, m.overlayPresent(r.Journal)
