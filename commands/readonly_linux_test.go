@@ -40,6 +40,8 @@ func inReadOnlyHome() map[string][]attempt {
 		"fork promote":     one(refused, "child --keep"),
 		"compare":          {{reads, "child", 0}, {refused, "child --check true", 0}},
 		"fork run":         one(refused, "one --prompt x"),
+		"fork enter":       one(refused, "one"),
+		"fork exit":        one(refused, "one"),
 		"keep-fork":        one("", "what umbra fork run starts for each fork"),
 		"mission output":   {{silent, "one", 10}},
 		"fork report":      one(refused, "child found"),

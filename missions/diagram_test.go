@@ -57,7 +57,7 @@ func diagram() string {
 		{"tool ended", ToolFinished{}}, {"permission asked", ask}, {"permission answered", PermissionAnswered{}},
 		{"turn ended", TurnEnded{}}, {"turn ended, background work", TurnEnded{Background: true}},
 		{"turn failed", TurnFailed{}}, {"turn stopped", TurnStopped{}}, {"goes on", TurnContinued{}}, {"files changed", FilesChanged{}}, {"quiet", BecameQuiet{}}, {"quiet, at work", PausedWhileWorking{}}, {"editor or Git tells", HintReceived{}},
-		{"session ended", SessionEnded{}}, {"process ended", AgentExited{}}, {"stopped", AgentStopped{}}, {"process gone", AgentVanished{}},
+		{"session ended", SessionEnded{}}, {"process ended", AgentExited{}}, {"stopped", AgentStopped{}}, {"process gone", AgentVanished{}}, {"terminal passed on", TerminalPassed{CloseReasonParked}},
 	}
 	var b strings.Builder
 	b.WriteString("```mermaid\nstateDiagram-v2\n    [*] --> initializing\n")

@@ -86,6 +86,11 @@ type AgentStopped struct{}
 // that it was gone before the system was started: no automation runs for it.
 type AgentVanished struct{ LongAgo bool }
 
+// TerminalPassed is the end of an agent that Umbra has ended since its terminal serves
+// another mission from now on: that of a parked mission its side fork, that of a side fork
+// its parent again.
+type TerminalPassed struct{ Reason CloseReason }
+
 func (SessionBegan) event() {}
 
 func (AgentLaunched) event() {}
@@ -125,3 +130,5 @@ func (AgentExited) event() {}
 func (AgentStopped) event() {}
 
 func (AgentVanished) event() {}
+
+func (TerminalPassed) event() {}

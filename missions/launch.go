@@ -54,6 +54,8 @@ type KeepRequest struct {
 	AgentPID  int    `json:"agent_pid"`
 	Ended     bool   `json:"ended"`
 	ExitCode  int    `json:"exit_code"`
+	// Leaving says that the keeper was told to end itself: it launches no other agent.
+	Leaving bool `json:"leaving,omitempty"`
 	// Failed says that the agent could not be started at all.
 	Failed string `json:"failed,omitempty"`
 }

@@ -23,6 +23,8 @@ type Mission struct {
 	SessionID          string       `json:"session_id,omitempty"`
 	SessionPath        string       `json:"session_path,omitempty"`
 	Parent             *Parent      `json:"parent,omitempty"`
+	SideFork           string       `json:"side_fork,omitempty"`     // of a parked mission: the name of the fork that its terminal serves
+	SideForkOf         string       `json:"side_fork_of,omitempty"`  // of a side fork: the name of the mission that is parked for it
 	Config             string       `json:"config_commit,omitempty"` // the version of the agent's configuration
 	ConfigFixed        bool         `json:"config_fixed,omitempty"`  // it is launched with that version
 	CreatedAt          time.Time    `json:"created_at"`
@@ -108,6 +110,7 @@ const (
 	CloseReasonLost      CloseReason = "lost" // its process is gone without a word
 	CloseReasonDiscarded CloseReason = "discarded"
 	CloseReasonPromoted  CloseReason = "promoted"
+	CloseReasonParked    CloseReason = "parked" // its terminal was given to its side fork
 )
 
 // NewMissionRequest asks for a mission without a parent.

@@ -60,6 +60,14 @@ func (r Relay) Compare(ctx context.Context, q CompareRequest) ([]ComparedFork, e
 	return method("compare", Reads, Service.Compare).by(ctx, r, q)
 }
 
+func (r Relay) EnterFork(ctx context.Context, q EnterForkRequest) (SideForkResult, error) {
+	return method("enter_fork", Grows, Service.EnterFork).unsure("the side fork was entered", "umbra mission ls --tree shows it if it was").by(ctx, r, q)
+}
+
+func (r Relay) LeaveFork(ctx context.Context, q LeaveForkRequest) (SideForkResult, error) {
+	return method("leave_fork", Changes, Service.LeaveFork).unsure("the side fork was left", "umbra mission ls --tree shows it if it was").by(ctx, r, q)
+}
+
 func (r Relay) Report(ctx context.Context, q ReportRequest) (ReportResult, error) {
 	return method("report", Changes|Repeats, Service.Report).by(ctx, r, q)
 }

@@ -46,6 +46,8 @@ type Forks interface {
 	Fork(context.Context, ForkRequest) (ForkResult, error)
 	Promote(context.Context, PromoteRequest) (PromoteResult, error)
 	Compare(context.Context, CompareRequest) ([]ComparedFork, error)
+	EnterFork(context.Context, EnterForkRequest) (SideForkResult, error)
+	LeaveFork(context.Context, LeaveForkRequest) (SideForkResult, error)
 }
 
 // Updates are what missions tell the agents of others.

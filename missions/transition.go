@@ -55,6 +55,8 @@ func applyEvent(l Lifecycle, e Event) (Lifecycle, []Effect) {
 		return onExit(l, e)
 	case AgentStopped:
 		return onStop(l)
+	case TerminalPassed:
+		return onTerminalPassed(l, e)
 	case AgentVanished:
 		return closeMission(l, Closed{Turn: l.LastTurn(), Reason: CloseReasonLost}, "agent is gone", true)
 	}
@@ -273,6 +275,16 @@ func onStop(l Lifecycle) (Lifecycle, []Effect) {
 		return next, nil
 	}
 	return closeMission(l, next, "stopped", false)
+}
+
+// onTerminalPassed corrects what was made of the end of the process by who did not know
+// why it ended.
+func onTerminalPassed(l Lifecycle, e TerminalPassed) (Lifecycle, []Effect) {
+	next := Closed{Turn: l.LastTurn(), Reason: e.Reason}
+	if _, closed := l.(Closed); closed {
+		return next, nil
+	}
+	return closeMission(l, next, string(e.Reason), false)
 }
 
 func closeMission(l Lifecycle, next Closed, what string, late bool) (Lifecycle, []Effect) {

@@ -91,6 +91,8 @@ func TestTransition(t *testing.T) {
 		{"then the process", Closed{Turn: 1, Reason: CloseReasonExit}, AgentExited{Code: 3}, want{Closed{Turn: 1, Reason: CloseReasonExit, ExitCode: 3}, nil}},
 		{"a crash in a turn", running, AgentExited{Code: 137}, want{Closed{Turn: 1, Reason: CloseReasonExit, ExitCode: 137}, []Trigger{TriggerClose}}},
 		{"gone", running, AgentVanished{}, want{Closed{Turn: 1, Reason: CloseReasonLost}, []Trigger{TriggerClose}}},
+		{"parked", Idle{Turn: 1}, TerminalPassed{CloseReasonParked}, want{Closed{Turn: 1, Reason: CloseReasonParked}, []Trigger{TriggerClose}}},
+		{"left, and ended before", Closed{Turn: 1, Reason: CloseReasonExit}, TerminalPassed{CloseReasonDiscarded}, want{Closed{Turn: 1, Reason: CloseReasonDiscarded}, nil}},
 		{"stopped", running, AgentStopped{}, want{Closed{Turn: 1, Reason: CloseReasonExit}, []Trigger{TriggerClose}}},
 		{"stopped, and seen to be gone", Closed{Turn: 1, Reason: CloseReasonLost}, AgentStopped{}, want{Closed{Turn: 1, Reason: CloseReasonExit}, nil}},
 		{"stopped as it ended", Closed{Turn: 1, Reason: CloseReasonExit, ExitCode: 3}, AgentStopped{}, want{Closed{Turn: 1, Reason: CloseReasonExit, ExitCode: 3}, nil}},
@@ -157,7 +159,7 @@ func TestTurnsNeverGoBack(t *testing.T) {
 	lives := []Lifecycle{Initializing{3}, Running{Turn: 3}, Idle{3}, Failed{Turn: 3}, Closed{Turn: 3}}
 	events := []Event{
 		SessionBegan{}, AgentLaunched{}, AgentLaunched{HasHooks: true}, AgentLaunched{HasHooks: true, HeardBefore: true}, PromptSubmitted{}, ToolStarting{Writes: true}, ToolFinished{}, PermissionAsked{}, PermissionAnswered{},
-		TurnEnded{}, TurnEnded{Background: true}, TurnFailed{}, TurnStopped{}, TurnContinued{}, TurnsCounted{2}, TurnsCounted{4}, FilesChanged{}, BecameQuiet{}, PausedWhileWorking{}, HintReceived{}, SessionEnded{}, AgentExited{}, AgentStopped{}, AgentVanished{},
+		TurnEnded{}, TurnEnded{Background: true}, TurnFailed{}, TurnStopped{}, TurnContinued{}, TurnsCounted{2}, TurnsCounted{4}, FilesChanged{}, BecameQuiet{}, PausedWhileWorking{}, HintReceived{}, SessionEnded{}, AgentExited{}, AgentStopped{}, AgentVanished{}, TerminalPassed{CloseReasonParked},
 	}
 	for _, l := range lives {
 		for _, e := range events {

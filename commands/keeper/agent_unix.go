@@ -35,6 +35,7 @@ type agent struct {
 	own     *unix.Termios // the agent's modes while it is stopped
 	stopped bool          // the keeper stops with it, and sees to its going on
 	clean   bool          // its terminal was put back
+	leaving bool          // its keeper was told to end
 }
 
 // startAgent starts the program. The caller waits for it, and may learn only
@@ -93,6 +94,13 @@ func plainStart(err error) error {
 }
 
 func (a *agent) pid() int { return a.cmd.Process.Pid }
+
+// isLeaving reports whether the keeper was told to end itself, or its terminal is gone.
+func (a *agent) isLeaving() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.leaving || a.tty >= 0 && foreground(a.tty) < 0
+}
 
 // end ends the agent as umbra mission stop does, and returns when it has ended. The pid of
 // an agent that was waited for may be another process.
@@ -176,6 +184,9 @@ func (a *agent) passOn() {
 					a.comeForward()
 				}
 			default:
+				a.mu.Lock()
+				a.leaving = true
+				a.mu.Unlock()
 				_ = syscall.Kill(a.pid(), s) // it may have ended
 				_ = syscall.Kill(a.pid(), syscall.SIGCONT)
 			}

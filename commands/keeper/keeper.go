@@ -46,9 +46,10 @@ func keepAgent(c *call.Call, svc missions.Launches, launch missions.Launch, vars
 		if err != nil {
 			return err
 		}
-		next, err := reportEnd(c, svc, launch, code, "")
+		ended := missions.KeepRequest{ExitCode: code, Leaving: agent.isLeaving()}
+		next, err := reportEnd(c, svc, launch, ended)
 		for err == nil && next.Do == missions.DoWait {
-			next, err = reportEnd(c, c.Connected(), launch, code, "")
+			next, err = reportEnd(c, c.Connected(), launch, ended)
 		}
 		if err != nil {
 			c.Notice("the end of the agent could not be noted: %s", missions.AsError(err).Message)
@@ -83,7 +84,7 @@ func summarize(c *call.Call, end missions.KeepResult) {
 // runAgent starts the agent, waits for its end and returns its exit code.
 func runAgent(c *call.Call, svc missions.Launches, launch missions.Launch, vars Variables, limit *timeLimit) (int, *agent, error) {
 	failed := func(err error) (int, *agent, error) {
-		end, kerr := reportEnd(c, svc, launch, call.CodeBeforeAgent, err.Error())
+		end, kerr := reportEnd(c, svc, launch, missions.KeepRequest{ExitCode: call.CodeBeforeAgent, Failed: err.Error()})
 		if kerr != nil {
 			c.Notice("the failed start could not be noted: %s", missions.AsError(kerr).Message)
 		}
@@ -169,7 +170,7 @@ const endPatience = 2 * time.Minute
 
 // reportEnd tells the Service, here if no daemon can be had. A Ctrl-C too many,
 // meant for the agent, does not end it; a second one does.
-func reportEnd(c *call.Call, svc missions.Launches, launch missions.Launch, code int, failed string) (missions.KeepResult, error) {
+func reportEnd(c *call.Call, svc missions.Launches, launch missions.Launch, report missions.KeepRequest) (missions.KeepResult, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), endPatience)
 	defer cancel()
 	interrupts := make(chan os.Signal, 2)
@@ -190,9 +191,7 @@ func reportEnd(c *call.Call, svc missions.Launches, launch missions.Launch, code
 	if err != nil {
 		caller.Cwd = launch.Dir // its own directory is gone: nothing is resolved against it
 	}
-	report := missions.KeepRequest{
-		Caller: caller, Mission: launch.Mission.ID, Launch: launch.ID, KeeperPID: os.Getpid(), Ended: true, ExitCode: code, Failed: failed,
-	}
+	report.Caller, report.Mission, report.Launch, report.KeeperPID, report.Ended = caller, launch.Mission.ID, launch.ID, os.Getpid(), true
 	telling := c.Watched(ctx)
 	next, err := svc.Keep(telling, report)
 	if err == nil || c.NoDaemon && c.Reach == call.Alone || missions.AsError(err).Kind != missions.KindNoDaemon {

@@ -20,7 +20,7 @@ snapshot of it; a past moment needs no waiting. Then makes the new mission with
 its own ref, workspace and session, and launches the agent in it. The source is
 left as it is. It is short for umbra mission new --clone.`,
 		Flags: append(o.flags(), o.forkFlags()...),
-		Verbs: []*call.Verb{restores.Promote(OfferRemoval), forks.Run(), updates.Report()},
+		Verbs: []*call.Verb{restores.Promote(OfferRemoval), forks.Run(), forks.Enter(), forks.Exit(), updates.Report()},
 		Run: func(c *call.Call) error {
 			if err := o.check(c, true); err != nil {
 				return err

@@ -50,6 +50,12 @@ func describeMission(p *print.Printer, m missions.Mission) {
 	} else {
 		field("ended", string(m.CloseReason))
 	}
+	if m.SideFork != "" {
+		field("side fork", m.SideFork+" has its terminal")
+	}
+	if m.SideForkOf != "" {
+		field("side fork of", m.SideForkOf+", which is parked")
+	}
 	field("workspace", m.Workspace)
 	if m.Cwd != m.Workspace {
 		field("directory", m.Cwd)

@@ -31,6 +31,8 @@ func StateStyle(s missions.StateName) print.Style {
 // About is the last thing that happened in a mission, in a few words.
 func About(m missions.Mission) string {
 	switch {
+	case m.SideFork != "":
+		return "parked: its terminal has " + m.SideFork
 	case len(m.PendingPermissions) > 0:
 		return "asks: " + strings.TrimSpace(m.PendingPermissions[0].Tool+" "+m.PendingPermissions[0].Target)
 	case m.LastError != "":

@@ -103,7 +103,7 @@ func (l *Launcher) PrepareLaunch(ctx context.Context, m *projects.Mission, r mis
 	}
 	m.Live.HasHooks, m.Live.BoundSession, m.Live.LaunchID, m.Live.HeardSinceLaunch = false, "", launch.ID, false
 	m.Live.Headless, m.Live.Problem, m.Live.RefusedCall = r.Headless, "", nil
-	m.Live.Places = projects.WorkPlaces{}
+	m.Live.Places, m.Live.SideFork = projects.WorkPlaces{}, nil // it has a terminal of its own again
 	l.SwitchToThisBoot(m)
 	m.Live.LaunchedAt, m.Live.MissingHooks, m.Live.Numbering = l.InstantNow(), nil, nil
 	if r.KeeperPID > 0 {

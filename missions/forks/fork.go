@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/failpoint"
 	"github.com/umbra-vcs/umbra/gitstore/fork"
 	"github.com/umbra-vcs/umbra/missions"
@@ -46,6 +47,31 @@ func (f *Forker) Fork(ctx context.Context, r missions.ForkRequest) (missions.For
 			return missions.ForkResult{}, missions.Errorf(missions.KindFailed, "install it", "%s is not on PATH", r.Agent)
 		}
 	}
+	return f.forkWholeMoment(ctx, at, present, r)
+}
+
+// ForkAtRest is Fork for a mission whose agent is known to be at rest: of a snapshot in its
+// history, or of now if that is the zero value.
+func (f *Forker) ForkAtRest(ctx context.Context, m *projects.Mission, snapshot gitstore.ID, r missions.ForkRequest) (missions.ForkResult, error) {
+	err := checkRequest(r)
+	if err != nil {
+		return missions.ForkResult{}, err
+	}
+	var at addresses.ResolvedMoment
+	if snapshot.IsZero() {
+		at, err = f.takeSourceSnapshot(ctx, m, false)
+	} else {
+		at, err = addresses.MomentBack(m, snapshot, 0)
+	}
+	if err != nil {
+		return missions.ForkResult{}, err
+	}
+	return f.forkWholeMoment(ctx, at, snapshot.IsZero(), r)
+}
+
+// forkWholeMoment is forkMoment, once more with all of the conversation if the agent has
+// rewritten that.
+func (f *Forker) forkWholeMoment(ctx context.Context, at addresses.ResolvedMoment, present bool, r missions.ForkRequest) (missions.ForkResult, error) {
 	result, err := f.forkMoment(ctx, at, present, r)
 	if errors.Is(err, errConversationRewritten) {
 		if at, err = f.takeSourceSnapshot(ctx, at.Mission, true); err != nil {

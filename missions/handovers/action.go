@@ -11,12 +11,28 @@ import (
 	"github.com/umbra-vcs/umbra/missions/restores"
 )
 
-// undoRequest is the request of an undo or redo.
+// undoRequest is the request of an undo or redo; the zero value for other actions.
 func undoRequest(a projects.Action) missions.UndoRequest {
-	if a.Undo != nil {
+	switch {
+	case a.Undo != nil:
 		return *a.Undo
+	case a.Redo != nil:
+		return *a.Redo
 	}
-	return *a.Redo
+	return missions.UndoRequest{}
+}
+
+// askerOf is who has asked for an action.
+func askerOf(a projects.Action) missions.Caller {
+	switch {
+	case a.Restore != nil:
+		return a.Restore.Caller
+	case a.Enter != nil:
+		return a.Enter.Caller
+	case a.Leave != nil:
+		return a.Leave.Caller
+	}
+	return undoRequest(a).Caller
 }
 
 func isActionForced(a projects.Action) bool {
@@ -36,18 +52,15 @@ func isActionPreview(a projects.Action) bool {
 // isFromOwnAgent reports whether an action comes from the mission's own agent, or from
 // a process that the agent has started.
 func isFromOwnAgent(a projects.Action, m *projects.Mission) bool {
-	if a.Restore != nil {
-		return a.Restore.Caller.Mission == m.ID
-	}
-	return undoRequest(a).Caller.Mission == m.ID
+	return askerOf(a).Mission == m.ID
 }
 
 // waitsForTurnEnd reports whether an action is left for the end of the mission's turn:
 // because the user asked for that, or because it comes from inside the turn and is not
-// forced.
+// forced. What passes the terminal on always waits.
 func waitsForTurnEnd(a projects.Action, m *projects.Mission) bool {
 	whenIdle := a.Restore != nil && a.Restore.WhenIdle || a.Restore == nil && undoRequest(a).WhenIdle
-	return missions.InTurn(m.Lifecycle) && (whenIdle || isFromOwnAgent(a, m) && !isActionForced(a))
+	return missions.InTurn(m.Lifecycle) && (whenIdle || a.PassesTerminal() || isFromOwnAgent(a, m) && !isActionForced(a))
 }
 
 // needsAgentAtRest reports whether the agent must be known to be at rest for an action.
@@ -59,7 +72,7 @@ func needsAgentAtRest(a projects.Action, m *projects.Mission) bool {
 // remainingAction is what is left of an action after n steps; the zero value if nothing
 // is left.
 func remainingAction(a projects.Action, n int) projects.Action {
-	if a.Restore != nil || max(1, undoRequest(a).Steps) <= n {
+	if a.Restore != nil || a.PassesTerminal() || max(1, undoRequest(a).Steps) <= n {
 		return projects.Action{}
 	}
 	r := undoRequest(a)
@@ -148,7 +161,10 @@ func (s *Scheduler) tryAction(ctx context.Context, m *projects.Mission, a projec
 	}
 	ctx = context.WithoutCancel(ctx) // the agent is to be back, whoever has left
 	result, ended, err := s.CarryOutHandover(ctx, m, begun)
-	if ended {
+	switch {
+	case ended && a.PassesTerminal():
+		terminal{s}.await(ctx, m, &result)
+	case ended:
 		s.awaitRelaunch(ctx, m, begun, &result)
 	}
 	return result, err
@@ -158,6 +174,9 @@ func (s *Scheduler) tryAction(ctx context.Context, m *projects.Mission, a projec
 // mission is in. Its error is why the action would be refused now. It changes nothing.
 // The caller holds the workspace.
 func (s *Scheduler) switchesConversation(ctx context.Context, m *projects.Mission, a projects.Action) (bool, error) {
+	if a.PassesTerminal() {
+		return true, nil
+	}
 	if a.Restore == nil {
 		return s.stepsSwitchConversation(ctx, m, undoRequest(a), a.Kind())
 	}
@@ -180,6 +199,9 @@ func (s *Scheduler) switchesConversation(ctx context.Context, m *projects.Missio
 // PerformAction carries out an action now, whatever the agent does. The caller holds
 // the workspace.
 func (s *Scheduler) PerformAction(ctx context.Context, m *projects.Mission, a projects.Action) (missions.RestoreResult, error) {
+	if a.PassesTerminal() {
+		return missions.RestoreResult{}, NoTerminalError(m)
+	}
 	if a.Restore != nil {
 		return s.restoreLocked(ctx, m, *a.Restore)
 	}

@@ -89,6 +89,9 @@ func (s *Scheduler) EndingBlockReason(m *projects.Mission, e sessions.Event) str
 		return ""
 	}
 	ending := fmt.Sprintf("Umbra is ending this agent and launches it again in a moment (%s)", h)
+	if h.Action.PassesTerminal() {
+		ending = fmt.Sprintf("Umbra passes this terminal on in a moment (%s)", h)
+	}
 	switch {
 	case e.Kind == sessions.KindPrompt:
 		return ending + ": type it again then"

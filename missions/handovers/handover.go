@@ -50,6 +50,9 @@ func (s *Scheduler) BeginHandover(ctx context.Context, m *projects.Mission, a pr
 // end when the caller's request does: a handover is not to be interrupted.
 func (s *Scheduler) CarryOutHandover(ctx context.Context, m *projects.Mission, h *projects.Handover) (result missions.RestoreResult, ended bool, err error) {
 	defer s.ReleaseHandover(h)
+	if instead, err := (terminal{s}).prepareWithAgentAlive(ctx, m, h); err != nil || instead != nil {
+		return *cmp.Or(instead, &missions.RestoreResult{}), false, err
+	}
 	m, instead, err := s.ConfirmHandover(ctx, m, h)
 	if err != nil {
 		return missions.RestoreResult{}, false, err
@@ -69,14 +72,20 @@ func (s *Scheduler) CarryOutHandover(ctx context.Context, m *projects.Mission, h
 // keeper.
 func (s *Scheduler) CompleteHandover(ctx context.Context, m *projects.Mission, id string) (missions.RestoreResult, error) {
 	var result missions.RestoreResult
-	var failed error
+	_, failed := terminal{s}.prepare(ctx, m, id)
 	err := s.WithWorkspaceLock(ctx, m, func(m *projects.Mission) error {
 		h := m.Live.Handover
-		if !h.IsOpen() || h.ID != id || h.Owner != s.Self {
+		if !isAtHandover(s.Self, h, id) {
 			return takenOverError(m, h)
 		}
+		if h.Action.PassesTerminal() && m.Live.Agent != nil {
+			m.Live.EndedAgent = m.Live.Agent
+		}
 		m.Live.Agent, m.Live.KeeperChild, m.Live.BoundSession = nil, nil, ""
-		if failed = s.endTurnByForce(ctx, m); failed == nil {
+		if failed == nil && missions.InTurn(m.Lifecycle) { // the agent was ended in it
+			failed = s.applyEvent(ctx, m, missions.TurnStopped{})
+		}
+		if failed == nil {
 			result, failed = s.performHandoverAction(ctx, m, h)
 			result.NotTakenUp = h.NotTakenUp
 		}
@@ -91,7 +100,7 @@ func (s *Scheduler) CompleteHandover(ctx context.Context, m *projects.Mission, i
 	}
 	// Not even begun, as in a workspace that is gone: the keeper is not to wait.
 	return result, errors.Join(err, s.WithMissionLock(ctx, m, s.WithWorkspaceLock, func(m *projects.Mission) error {
-		if h := m.Live.Handover; h.IsOpen() && h.ID == id && h.Owner == s.Self {
+		if h := m.Live.Handover; isAtHandover(s.Self, h, id) {
 			s.endHandover(m, h, result, err)
 		}
 		return nil
@@ -111,12 +120,9 @@ func (s *Scheduler) endHandover(m *projects.Mission, h *projects.Handover, r mis
 	failpoint.Hit("handover.done")
 }
 
-// endTurnByForce ends the turn in which the agent was ended.
-func (s *Scheduler) endTurnByForce(ctx context.Context, m *projects.Mission) error {
-	if !missions.InTurn(m.Lifecycle) {
-		return nil
-	}
-	next, effects := missions.Transition(m.Lifecycle, missions.TurnStopped{})
+// applyEvent changes the lifecycle, and takes the snapshots that the event asks for.
+func (s *Scheduler) applyEvent(ctx context.Context, m *projects.Mission, e missions.Event) error {
+	next, effects := missions.Transition(m.Lifecycle, e)
 	m.EnterLifecycle(next, s.Now())
 	for _, e := range effects {
 		if take, ok := e.(missions.TakeSnapshot); ok {
@@ -137,6 +143,9 @@ func (s *Scheduler) performHandoverAction(ctx context.Context, m *projects.Missi
 	}
 	if err := s.restores.RequireRestoresEnded(ctx, m); err != nil {
 		return missions.RestoreResult{}, err
+	}
+	if h.Action.PassesTerminal() {
+		return terminal{s}.pass(ctx, m, h)
 	}
 	last, done, err := handoverOperations(m, h)
 	if err != nil {
@@ -193,6 +202,9 @@ func handoverBanner(h *projects.Handover, m *projects.Mission, r missions.Restor
 			then = "the agent was ended"
 		}
 		return fmt.Sprintf("umbra: %s was not done: %s; %s, %s", h.Action, strings.Join(strings.Fields(missions.AsError(failed).Message), " "), then, lost)
+	}
+	if h.Next != "" {
+		return h.Banner + "; " + lost
 	}
 	did := h.Action.String()
 	if h.Action.Kind() != string(missions.TriggerPromote) {

@@ -14,10 +14,13 @@ import (
 // queueAction leaves an action to the end of the turn. The caller holds the workspace.
 func (s *Scheduler) queueAction(ctx context.Context, m *projects.Mission, a projects.Action) (result missions.RestoreResult, err error) {
 	result = missions.RestoreResult{Mission: m.ID, MissionName: m.Name, Workspace: m.Binding.Workspace}.WithEmptyLists()
-	if a.Restore != nil {
+	switch {
+	case a.Restore != nil:
 		result.Target = a.Restore.Moment
-	} else if a, err = s.addCurrentKnowledge(m, a); err != nil {
-		return result, err
+	case !a.PassesTerminal():
+		if a, err = s.addCurrentKnowledge(m, a); err != nil {
+			return result, err
+		}
 	}
 	if _, err := s.switchesConversation(ctx, m, a); err != nil {
 		return result, err
@@ -46,7 +49,11 @@ func (s *Scheduler) Cancel(ctx context.Context, r missions.CancelRequest) (c mis
 		waits := m.Live.QueuedRestore
 		switch {
 		case m.Live.Handover.IsOpen():
-			return missions.Errorf(missions.KindBusy, "umbra undo "+m.Name+" takes it back when it is done", "the %s of %s has begun", m.Live.Handover.Action, m.Name)
+			back := "umbra undo " + m.Name + " takes it back when it is done"
+			if m.Live.Handover.Action.PassesTerminal() {
+				back = "umbra mission ls --tree shows whose the terminal is then"
+			}
+			return missions.Errorf(missions.KindBusy, back, "the %s of %s has begun", m.Live.Handover.Action, m.Name)
 		case waits == nil:
 			return missions.Errorf(missions.KindNotFound, "", "nothing waits for the end of a turn of %s", m.Name)
 		}
@@ -70,6 +77,9 @@ func (s *Scheduler) PerformPendingAction(ctx context.Context, m *projects.Missio
 		return
 	}
 	a := *m.Live.QueuedRestore
+	if a.Leave != nil && !missions.HasAgent(m.Lifecycle) && m.Live.HasKeeper() {
+		return // the keeper asks what is next
+	}
 	m.Live.QueuedRestore = nil
 	h, err := s.BeginHandover(ctx, m, a, true)
 	switch {

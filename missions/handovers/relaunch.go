@@ -73,7 +73,12 @@ func (s *Scheduler) RelaunchAfterHandover(ctx context.Context, m *projects.Missi
 		h := now.Live.Handover
 		switch {
 		case !now.Live.WaitsForHandover(r.Launch):
-			return missions.KeepResult{}, false, nil
+			if begun, err := (terminal{s}).beginLeaving(ctx, now, r); !begun || err != nil {
+				return missions.KeepResult{}, false, err
+			}
+		case h.Done && h.Next != "":
+			next, err := (terminal{s}).prepareNext(ctx, now, r)
+			return next, true, err
 		case h.Done:
 			next, err := s.prepareRelaunch(ctx, now, r)
 			return next, true, err

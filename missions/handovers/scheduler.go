@@ -4,6 +4,8 @@
 package handovers
 
 import (
+	"context"
+
 	"github.com/umbra-vcs/umbra/missions/addresses"
 	"github.com/umbra-vcs/umbra/missions/agents"
 	"github.com/umbra-vcs/umbra/missions/conversations"
@@ -22,6 +24,10 @@ type Scheduler struct {
 	presence      *presence.Observer
 	agents        *agents.Launcher
 	restores      *restores.Restorer
+
+	// PrepareTerminal does what an action that passes the terminal on needs beforehand, and
+	// returns the action with what was found out. The room of side forks hands it in.
+	PrepareTerminal func(ctx context.Context, m *projects.Mission, a projects.Action) (projects.Action, error)
 }
 
 // New makes a Scheduler.

@@ -81,7 +81,7 @@ func (k *keptAgent) begin(launch missions.Launch) {
 // started tells that the agent has started.
 func (k *keptAgent) started() {
 	k.Helper()
-	_, err := k.local.Keep(context.Background(), missions.KeepRequest{Mission: k.id, Launch: k.launch.ID, KeeperPID: os.Getpid(), AgentPID: k.agent.Process.Pid})
+	_, err := k.local.Keep(context.Background(), missions.KeepRequest{Mission: k.launch.Mission.ID, Launch: k.launch.ID, KeeperPID: os.Getpid(), AgentPID: k.agent.Process.Pid})
 	if err != nil {
 		k.Fatal(err)
 	}
@@ -95,7 +95,7 @@ func (k *keptAgent) end() missions.KeepResult {
 	case <-time.After(patience.Of(time.Minute)):
 		panic("the agent was not ended") // whichever goroutine waits for it
 	}
-	next, err := k.local.Keep(context.Background(), missions.KeepRequest{Caller: k.keeper(), Mission: k.id, Launch: k.launch.ID, KeeperPID: os.Getpid(), Ended: true, ExitCode: 143})
+	next, err := k.local.Keep(context.Background(), missions.KeepRequest{Caller: k.keeper(), Mission: k.launch.Mission.ID, Launch: k.launch.ID, KeeperPID: os.Getpid(), Ended: true, ExitCode: 143})
 	if err != nil {
 		k.Fatal(err)
 	}

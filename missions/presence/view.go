@@ -67,6 +67,12 @@ func (o *Observer) MissionView(m *projects.Mission) missions.Mission {
 		v.Notes = append(v.Notes, "it was begun by the agent of "+by.Name+", in the background or inside it")
 	}
 	fillViewState(&v, m)
+	if fork := o.SideForkOf(m); fork != nil {
+		v.SideFork = fork.Name
+	}
+	if parent := o.ParkedParent(m); parent != nil {
+		v.SideForkOf = parent.Name
+	}
 	return v
 }
 

@@ -8,19 +8,25 @@ import (
 	"github.com/umbra-vcs/umbra/missions"
 )
 
-// Action is a restore, promotion, undo or redo that somebody has asked for: exactly one
-// member is set. It is kept in a mission's live state while it waits for the end
-// of a turn or of the agent.
+// Action is a restore, promotion, undo or redo that somebody has asked for, or the way into
+// a side fork or out of it: exactly one member is set. It is kept in a mission's live state
+// while it waits for the end of a turn or of the agent.
 type Action struct {
-	Restore *missions.RestoreRequest `json:"restore,omitempty"` // its moment is the id of a snapshot
-	Undo    *missions.UndoRequest    `json:"undo,omitempty"`
-	Redo    *missions.UndoRequest    `json:"redo,omitempty"`
+	Restore *missions.RestoreRequest   `json:"restore,omitempty"` // its moment is the id of a snapshot
+	Undo    *missions.UndoRequest      `json:"undo,omitempty"`
+	Redo    *missions.UndoRequest      `json:"redo,omitempty"`
+	Enter   *missions.EnterForkRequest `json:"enter,omitempty"` // of the mission that is parked
+	Leave   *missions.LeaveForkRequest `json:"leave,omitempty"` // of the side fork
 }
+
+// PassesTerminal reports whether the keeper launches the agent of another mission after
+// the action.
+func (a Action) PassesTerminal() bool { return a.Enter != nil || a.Leave != nil }
 
 // String is how the user would say it.
 func (a Action) String() string {
 	switch {
-	case a.Kind() == "promote":
+	case a.Kind() == "promote" && a.Restore != nil:
 		return "promote " + a.Restore.Promotion.Name
 	case a.Restore != nil:
 		return fmt.Sprintf("restore %.10s", a.Restore.Moment)
@@ -36,6 +42,12 @@ func (a Action) Kind() string {
 		return "restore"
 	case a.Undo != nil:
 		return "undo"
+	case a.Enter != nil:
+		return "fork enter"
+	case a.Leave != nil && a.Leave.Promote != nil:
+		return "promote"
+	case a.Leave != nil:
+		return "fork exit"
 	}
 	return "redo"
 }
@@ -54,6 +66,11 @@ type Handover struct {
 	TipBefore string     `json:"from,omitempty"`   // the newest snapshot when it began
 	// ToldToEnd says that the agent was told to end, and may be at it.
 	ToldToEnd bool `json:"told,omitempty"`
+	// Prepared says that all is done that an action which passes the terminal on does
+	// while its agent still lives. Next is the mission whose agent the keeper launches
+	// then, "" for the same again.
+	Prepared bool   `json:"prepared,omitempty"`
+	Next     string `json:"next,omitempty"`
 	// Done says that it was carried out, or has failed: the agent is launched
 	// again, with Banner for its user.
 	Done   bool   `json:"ended,omitempty"`

@@ -107,7 +107,7 @@ func (tk *Taker) atIdlePoint(ctx context.Context, m *projects.Mission) {
 // nothing is left to be captured.
 func isEndEvent(e missions.Event) bool {
 	switch e.(type) {
-	case missions.TurnEnded, missions.TurnFailed, missions.TurnStopped, missions.SessionEnded, missions.AgentExited, missions.AgentStopped, missions.AgentVanished:
+	case missions.TurnEnded, missions.TurnFailed, missions.TurnStopped, missions.SessionEnded, missions.AgentExited, missions.AgentStopped, missions.AgentVanished, missions.TerminalPassed:
 		return true
 	}
 	return false
@@ -199,9 +199,10 @@ func (tk *Taker) applyEvents(m *projects.Mission, batch []*Request) (list []*Wan
 			add(r, t)
 			continue
 		}
+		before := missions.StateOf(m.Lifecycle)
 		next, effects := missions.Transition(m.Lifecycle, r.Event)
 		m.EnterLifecycle(next, now)
-		if missions.StateOf(next) == missions.StateClosed && !tk.IsHandoverOwned(m.Live.Handover) {
+		if missions.StateOf(next) == missions.StateClosed && before != missions.StateClosed && !tk.IsHandoverOwned(m.Live.Handover) {
 			m.Live.Handover = nil // no agent is left to be launched again
 		}
 		for _, e := range effects {

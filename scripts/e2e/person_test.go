@@ -208,6 +208,8 @@ type mission struct {
 	Turn        int    `json:"turn"`
 	ExitCode    *int   `json:"exit_code"`
 	ClosedHow   string `json:"closed_how"`
+	SideFork    string `json:"side_fork"`
+	SideForkOf  string `json:"side_fork_of"`
 	Head        string `json:"head"`
 }
 

@@ -1,0 +1,89 @@
+package forks
+
+import (
+	"github.com/umbra-vcs/umbra/commands/call"
+	"github.com/umbra-vcs/umbra/commands/flags"
+	"github.com/umbra-vcs/umbra/commands/print"
+	"github.com/umbra-vcs/umbra/missions"
+)
+
+// Enter is `umbra fork enter`.
+func Enter() *call.Verb {
+	var r missions.EnterForkRequest
+	return &call.Verb{
+		Name: "enter", Args: "[MOMENT]", Max: 1, Short: "try something aside: a fork takes over the terminal of a mission, which is parked",
+		Long: `Forks the mission as umbra fork does, ends its agent when its turn ends, and launches
+the fork's agent in the same terminal. The mission is parked: its files and its
+conversation stay as they are. It is back in its terminal after umbra fork exit, and
+when the fork's agent ends. Works from within the agent too: by you, or by the agent
+itself. One fork at a time, and none inside it (exit code 11). An agent that Umbra has
+not started has no terminal to pass on: the command to type instead is named.`,
+		Flags: []flags.Flag{
+			flags.String("topic", "let the fork's agent begin with the prompt `TEXT`", &r.Topic),
+		},
+		Run: func(c *call.Call) error {
+			svc, caller, ctx, err := c.Asking()
+			if err != nil {
+				return err
+			}
+			r.Caller, r.Moment, r.Yes = caller, c.Arg(0), c.Yes
+			done, err := svc.EnterFork(ctx, r)
+			if err != nil {
+				return err
+			}
+			return c.TellDone(done, func(p *print.Printer) { writeEntered(p, done) })
+		},
+	}
+}
+
+func writeEntered(p *print.Printer, r missions.SideForkResult) {
+	parent := print.Clean(r.ParentName)
+	switch {
+	case r.Queued:
+		p.Folded("when this turn of " + parent + " ends, it is parked, and a fork of it takes over its terminal; umbra undo " + parent + " --queued cancels that")
+	case r.Begun:
+		p.Folded("in a moment " + parent + " is parked, and a fork of it takes over this terminal")
+	default:
+		p.Folded(parent + " is parked; its terminal has the fork " + print.Clean(r.ForkName))
+	}
+	for _, note := range r.Notes {
+		p.Line("note: %s", print.Clean(note))
+	}
+}
+
+// Exit is `umbra fork exit`.
+func Exit() *call.Verb {
+	return &call.Verb{
+		Name: "exit", Args: "[FORK]", Max: 1, Short: "leave a side fork: the mission that was parked for it has its terminal again",
+		Long: `Ends the agent of the fork when its turn ends, and launches that of the parked mission
+again, which knows nothing of the fork. A last snapshot is taken first, and the fork
+stays: umbra mission resume goes on in it, umbra promote brings it home later.`,
+		Run: func(c *call.Call) error {
+			svc, caller, ctx, err := c.Asking()
+			if err != nil {
+				return err
+			}
+			done, err := svc.LeaveFork(ctx, missions.LeaveForkRequest{Caller: caller, Fork: c.Arg(0)})
+			if err != nil {
+				return err
+			}
+			return c.TellDone(done, func(p *print.Printer) { WriteLeft(p, done) })
+		},
+	}
+}
+
+// WriteLeft says when a side fork is left.
+func WriteLeft(p *print.Printer, r missions.SideForkResult) {
+	fork, parent := print.Clean(r.ForkName), print.Clean(r.ParentName)
+	switch {
+	case r.Queued:
+		p.Folded("when this turn of " + fork + " ends, " + parent + " has its terminal again; umbra undo " + fork + " --queued cancels that")
+	case r.Begun:
+		p.Folded("in a moment " + parent + " has this terminal again")
+	default:
+		p.Folded(parent + " has its terminal again; to go on in the fork: umbra mission resume " + fork)
+	}
+	for _, note := range r.Notes {
+		p.Line("note: %s", print.Clean(note))
+	}
+}

@@ -1,0 +1,253 @@
+package handovers
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/umbra-vcs/umbra/gitstore/failpoint"
+	"github.com/umbra-vcs/umbra/gitstore/lock"
+	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/presence"
+	"github.com/umbra-vcs/umbra/missions/projects"
+)
+
+// NoTerminalError says that no keeper would launch another agent in the mission's terminal.
+func NoTerminalError(m *projects.Mission) error {
+	return missions.Errorf(missions.KindFailed, "umbra fork "+m.Name+", in another terminal: both go on then",
+		"the agent of %s was not started by Umbra, or has ended: no terminal can be passed on", m.Name)
+}
+
+// isAtHandover reports whether a process carries out a handover.
+func isAtHandover(self lock.Owner, h *projects.Handover, id string) bool {
+	return h.IsOpen() && h.ID == id && h.Owner == self
+}
+
+// A terminal is passed on from one mission to another by its keeper: a Scheduler's handovers,
+// after which another mission's agent is launched.
+type terminal struct{ *Scheduler }
+
+// prepare does, once, what an action that passes the terminal on needs beforehand,
+// and returns the action then. Nobody holds the workspace.
+func (t terminal) prepare(ctx context.Context, m *projects.Mission, id string) (a projects.Action, err error) {
+	now, err := t.LoadMission(m.Project, m.ID)
+	if err != nil {
+		return a, err
+	}
+	h := now.Live.Handover
+	if !isAtHandover(t.Self, h, id) {
+		return a, takenOverError(m, h)
+	}
+	if a = h.Action; !a.PassesTerminal() || h.Prepared {
+		return a, nil
+	}
+	if a, err = t.PrepareTerminal(ctx, now, a); err != nil {
+		return a, err
+	}
+	failpoint.Hit("terminal.prepared")
+	return a, t.WithWorkspaceLock(ctx, m, func(m *projects.Mission) error {
+		h := m.Live.Handover
+		if !isAtHandover(t.Self, h, id) {
+			return takenOverError(m, h)
+		}
+		h.Action, h.Prepared = a, true
+		t.SaveLiveState(m)
+		failpoint.Hit("terminal.noted")
+		return nil
+	})
+}
+
+// prepareWithAgentAlive is prepare before the agent is told to end: what is refused
+// ends nobody. It returns what was done instead.
+func (t terminal) prepareWithAgentAlive(ctx context.Context, m *projects.Mission, h *projects.Handover) (instead *missions.RestoreResult, err error) {
+	if !h.Action.PassesTerminal() {
+		return nil, nil
+	}
+	err = t.WithWorkspaceLock(ctx, m, func(m *projects.Mission) (err error) {
+		if isAtHandover(t.Self, m.Live.Handover, h.ID) && missions.InTurn(m.Lifecycle) {
+			instead, err = t.postponeHandover(m, h)
+		}
+		return err
+	})
+	if err != nil || instead != nil {
+		return instead, err
+	}
+	a, failed := t.prepare(ctx, m, h.ID)
+	if failed == nil {
+		h.Action = a
+		return nil, nil
+	}
+	err = t.WithWorkspaceLock(ctx, m, func(m *projects.Mission) error {
+		if isAtHandover(t.Self, m.Live.Handover, h.ID) {
+			t.dropHandover(ctx, m, h, failed)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Logger.Warn("drop a handover", "mission", m.ID, "error", err)
+	}
+	return nil, failed
+}
+
+// pass closes the mission whose terminal another has from now on. The agent has
+// ended; the caller holds the workspace.
+func (t terminal) pass(ctx context.Context, m *projects.Mission, h *projects.Handover) (missions.RestoreResult, error) {
+	reason, next := missions.CloseReasonParked, ""
+	switch a := h.Action; {
+	case a.Enter != nil:
+		next = a.Enter.Fork
+	case a.Leave.Promote != nil:
+		reason, next = missions.CloseReasonPromoted, a.Leave.Parent
+	default:
+		reason, next = missions.CloseReasonDiscarded, a.Leave.Parent
+	}
+	presence.PutBackPrompt(m, presence.HasTakenPrompt(m))
+	t.presence.RemoveLaunchFiles(m)
+	tip := m.Tip
+	if err := t.applyEvent(ctx, m, missions.TerminalPassed{Reason: reason}); err != nil {
+		return missions.RestoreResult{}, err
+	}
+	if m.Tip == tip { // closed before, and another reason is known now
+		if err := t.snapshots.WriteMetaRecord(ctx, m, string(reason)); err != nil {
+			return missions.RestoreResult{}, err
+		}
+	}
+	failpoint.Hit("terminal.closed")
+	if h.Next = next; h.Action.Enter != nil && m.Live.HasKeeper() {
+		m.Live.SideFork = &projects.SideFork{Mission: next, Keeper: *m.Live.Keeper}
+	}
+	h.Banner = t.banner(m, h)
+	return missions.RestoreResult{Mission: m.ID, MissionName: m.Name, Workspace: m.Binding.Workspace, Done: true}.WithEmptyLists(), nil
+}
+
+// banner says whose the terminal is now, and how to go back.
+func (t terminal) banner(m *projects.Mission, h *projects.Handover) string {
+	next, err := t.LoadMission(m.Project, h.Next)
+	if err != nil {
+		return "umbra: the terminal of " + m.Name + " is passed on"
+	}
+	switch a := h.Action; {
+	case a.Leave != nil && a.Leave.Promote != nil:
+		return fmt.Sprintf("umbra: back in %s, which has what %s did; to take it back: umbra undo %s", next.Name, m.Name, next.Name)
+	case a.Leave != nil:
+		return fmt.Sprintf("umbra: back in %s; %s is kept: umbra mission resume %s", next.Name, m.Name, m.Name)
+	case a.Enter.Topic != "":
+		return fmt.Sprintf("umbra: side fork %s of %s: %s\n%s", next.Name, m.Name, missions.OneLine("", a.Enter.Topic), leaveWords(m))
+	}
+	return fmt.Sprintf("umbra: side fork %s of %s\n%s", next.Name, m.Name, leaveWords(m))
+}
+
+// leaveWords says how a side fork can end.
+func leaveWords(parent *projects.Mission) string {
+	return fmt.Sprintf("  back to %s, which is parked: umbra fork exit", parent.Name)
+}
+
+// beginLeaving has a side fork left whose agent has ended by itself, as its keeper reports.
+func (t terminal) beginLeaving(ctx context.Context, m *projects.Mission, r missions.KeepRequest) (begun bool, err error) {
+	if r.Leaving || t.ParkedParent(m) == nil {
+		return false, nil
+	}
+	return begun, t.WithMissionLock(ctx, m, t.WithWorkspaceLock, func(m *projects.Mission) error {
+		parent := t.ParkedParent(m)
+		if parent == nil || m.Live.LaunchID != r.Launch || m.Live.EndedLaunch == r.Launch || m.Live.Handover.IsOpen() {
+			return nil
+		}
+		leave := &missions.LeaveForkRequest{Caller: r.Caller, Fork: m.ID, Parent: parent.ID}
+		if q := m.Live.QueuedRestore; q != nil && q.Leave != nil {
+			leave = q.Leave
+		}
+		m.Live.QueuedRestore = nil
+		m.Live.Handover = &projects.Handover{
+			ID: t.NewID(), LaunchID: r.Launch, Action: projects.Action{Leave: leave}, Owner: t.Self, TipBefore: m.Tip.ID.String(), ToldToEnd: true,
+		}
+		begun = true
+		t.SaveLiveState(m)
+		failpoint.Hit("terminal.left")
+		return nil
+	})
+}
+
+// prepareNext prepares the launch of the mission that has the terminal from now on. If it
+// can't be launched there, a side fork's parent is again; a keeper whose side fork was left
+// ends. A keeper whose answer was cut off asks again and gets another launch.
+func (t terminal) prepareNext(ctx context.Context, m *projects.Mission, r missions.KeepRequest) (missions.KeepResult, error) {
+	h := m.Live.Handover
+	result := missions.KeepResult{Do: missions.DoRelaunch, Banner: h.Banner}
+	next, err := t.LoadMission(m.Project, h.Next)
+	if err == nil {
+		err = t.WithWorkspaceLock(ctx, next, func(next *projects.Mission) error {
+			if err := mayHaveTerminal(m, next, r.KeeperPID); err != nil {
+				return err
+			}
+			launch, err := t.agents.PrepareLaunch(ctx, next, missions.LaunchRequest{Caller: r.Caller, KeeperPID: r.KeeperPID, Resume: true})
+			if err != nil {
+				return err
+			}
+			result.Launch, next.Live.Handover, next.Live.Notice = &launch, nil, h.Banner
+			t.SaveLiveState(next)
+			failpoint.Hit("terminal.launch")
+			return nil
+		})
+	}
+	if ctx.Err() != nil {
+		return missions.KeepResult{}, ctx.Err()
+	}
+	if err != nil {
+		why := strings.Join(strings.Fields(missions.AsError(err).Message), " ")
+		if h.Action.Enter != nil {
+			result, err := t.prepareRelaunch(ctx, m, r)
+			result.Banner = fmt.Sprintf("umbra: the side fork could not be launched: %s; %s goes on", why, m.Name)
+			return result, err
+		}
+		result.Do = missions.DoExit
+		result.Banner += "\numbra: its agent could not be launched here: " + why
+	}
+	if err := t.forgetKeeper(ctx, m, r); err != nil {
+		t.Logger.Warn("note whose a keeper is now", "mission", m.ID, "error", err)
+	}
+	return result, nil
+}
+
+// await waits until the keeper has launched the agent that the terminal is passed
+// on to.
+func (t terminal) await(ctx context.Context, m *projects.Mission, result *missions.RestoreResult) {
+	for deadline := t.Now().Add(relaunchPatience); t.Now().Before(deadline); {
+		now, err := t.LoadMission(m.Project, m.ID)
+		if err != nil || now.Live.Handover == nil {
+			return
+		}
+		if next, err := t.LoadMission(m.Project, now.Live.Handover.Next); err != nil || presence.CanRelaunchAgent(next) {
+			return
+		}
+		if t.awaitHandoverPoll(ctx) != nil {
+			break
+		}
+	}
+	result.Notes = append(result.Notes, "its agent is not there yet: look at the terminal")
+}
+
+// mayHaveTerminal refuses a mission that is live elsewhere, or, after a side fork, was
+// launched elsewhere meanwhile.
+func mayHaveTerminal(from, next *projects.Mission, keeper int) error {
+	p, alive := next.Live.LivingProcess()
+	if alive && p.PID != keeper {
+		return missions.Errorf(missions.KindBusy, "go to it", "mission %s is live already (pid %d)", next.Name, p.PID)
+	}
+	claim := next.Live.SideFork
+	if from.Live.Handover.Action.Leave != nil && !alive && (claim == nil || claim.Mission != from.ID) {
+		return missions.Errorf(missions.KindBusy, "umbra mission resume "+next.Name, "mission %s was launched elsewhere meanwhile", next.Name)
+	}
+	return nil
+}
+
+// forgetKeeper notes that the keeper keeps the agent of another mission now.
+func (t terminal) forgetKeeper(ctx context.Context, m *projects.Mission, r missions.KeepRequest) error {
+	return t.WithMissionLock(ctx, m, t.WithWorkspaceLock, func(m *projects.Mission) error {
+		if k := m.Live.Keeper; k != nil && k.PID == r.KeeperPID && k.Liveness() == lock.Alive {
+			m.Live.Keeper, m.Live.EndedLaunch = nil, r.Launch
+			t.SaveLiveState(m)
+			failpoint.Hit("terminal.passed")
+		}
+		return nil
+	})
+}

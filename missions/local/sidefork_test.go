@@ -1,0 +1,216 @@
+package local
+
+import (
+	"context"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/projects"
+)
+
+// enter enters a side fork as from another terminal, and returns the fork.
+func (k *keptAgent) enter(topic string) missions.SideForkResult {
+	k.Helper()
+	done := k.keeps()
+	r, err := k.local.EnterFork(context.Background(), missions.EnterForkRequest{Caller: k.caller(), Moment: "live", Topic: topic})
+	if err != nil {
+		k.Fatal(err)
+	}
+	if next := <-done; next.Do != missions.DoRelaunch || next.Launch.Mission.ID != r.Fork {
+		k.Fatalf("after %+v the keeper is told %+v", r, next)
+	}
+	return r
+}
+
+func (k *keptAgent) missionNamed(name string) missions.Mission {
+	k.Helper()
+	m, err := k.local.Mission(context.Background(), missions.MissionRequest{Caller: k.caller(), Name: name})
+	if err != nil {
+		k.Fatal(err)
+	}
+	return m
+}
+
+// TestSideFork enters a side fork and leaves it: one terminal, two missions, and the parent
+// is as it was.
+func TestSideFork(t *testing.T) {
+	t.Parallel()
+	k := newKeptAgent(t)
+	r := k.enter("try it with a map")
+	if argv := k.launch.Argv; !slices.Contains(argv, "try it with a map") || r.Queued || r.Begun {
+		t.Errorf("the fork is launched with %q after %+v", argv, r)
+	}
+	parent, fork := k.missionNamed("live"), k.missionNamed(r.ForkName)
+	if parent.State != missions.StateClosed || parent.CloseReason != missions.CloseReasonParked || parent.SideFork != fork.Name || parent.PID != 0 {
+		t.Errorf("the parent is %+v", parent)
+	}
+	if fork.State != missions.StateIdle || fork.SideForkOf != "live" || fork.Managed != missions.ManagedKeeper || fork.Workspace == parent.Workspace {
+		t.Errorf("the fork is %+v", fork)
+	}
+	for name, typed := range map[string]string{fork.Name: "is a side fork itself, of live", "live": "is parked for its side fork"} {
+		_, err := k.local.EnterFork(context.Background(), missions.EnterForkRequest{Caller: k.caller(), Moment: name})
+		if e := missions.AsError(err); err == nil || e.Kind != missions.KindBusy || !strings.Contains(e.Message, typed) || !strings.Contains(e.Hint, "umbra fork exit") {
+			t.Errorf("nested in %s: %v", name, err)
+		}
+	}
+	session := k.missionNamed("live").SessionID
+	done := k.keeps()
+	left, err := k.local.LeaveFork(context.Background(), missions.LeaveForkRequest{Caller: k.caller(), Fork: fork.Name})
+	if err != nil || left.ParentName != "live" {
+		t.Fatalf("%+v, %v", left, err)
+	}
+	next := <-done
+	if next.Do != missions.DoRelaunch || next.Launch.Mission.ID != k.id || !slices.Contains(next.Launch.Argv, session) || !strings.Contains(next.Banner, "back in live; "+fork.Name+" is kept") {
+		t.Errorf("next: %+v", next)
+	}
+	parent, fork = k.missionNamed("live"), k.missionNamed(fork.Name)
+	if parent.State != missions.StateIdle || parent.SideFork != "" || parent.SessionID != session || k.read("a.txt") != "two\n" {
+		t.Errorf("the parent is %+v, a.txt %q", parent, k.read("a.txt"))
+	}
+	if fork.State != missions.StateClosed || fork.CloseReason != missions.CloseReasonDiscarded || fork.SideForkOf != "" || fork.PID != 0 {
+		t.Errorf("the fork is %+v", fork)
+	}
+	k.enter("once more")
+	k.healthy()
+}
+
+// TestSideForkEnds: the parent has its terminal again when the fork's agent ends by itself,
+// but not where the keeper itself is to end, or the parent was launched elsewhere.
+func TestSideForkEnds(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		leaving, resumed bool
+		do               string
+		reason           missions.CloseReason
+	}{
+		"by itself":       {do: missions.DoRelaunch, reason: missions.CloseReasonDiscarded},
+		"with the keeper": {leaving: true, do: missions.DoExit, reason: missions.CloseReasonExit},
+		"after its claim": {resumed: true, do: missions.DoExit, reason: missions.CloseReasonExit},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			k := newKeptAgent(t)
+			r := k.enter("")
+			if c.resumed {
+				if _, err := k.local.Launch(context.Background(), missions.LaunchRequest{Caller: k.keeper(), Mission: k.id, Resume: true}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			_ = k.agent.Process.Kill()
+			<-k.ended
+			report := missions.KeepRequest{
+				Caller: k.keeper(), Mission: r.Fork, Launch: k.launch.ID, KeeperPID: os.Getpid(), Ended: true, ExitCode: 137, Leaving: c.leaving,
+			}
+			for range 2 { // the first answer may be cut off
+				next, err := k.local.Keep(context.Background(), report)
+				if err != nil || next.Do != c.do || next.Do == missions.DoRelaunch && next.Launch.Mission.ID != k.id {
+					t.Errorf("next: %+v, %v", next, err)
+				}
+			}
+			if fork := k.missionNamed(r.ForkName); fork.State != missions.StateClosed || fork.CloseReason != c.reason {
+				t.Errorf("the fork is %s, %s", fork.State, fork.CloseReason)
+			}
+			k.healthy()
+		})
+	}
+}
+
+// TestSideForkFromWithin: what the agent asks for in its turn happens when that ends.
+func TestSideForkFromWithin(t *testing.T) {
+	t.Parallel()
+	k := newKeptAgent(t)
+	own := k.caller()
+	own.Mission = k.id
+	k.hook("UserPromptSubmit", map[string]any{"prompt": "fork yourself"})
+	r, err := k.local.EnterFork(context.Background(), missions.EnterForkRequest{Caller: own})
+	if err != nil || !r.Queued || k.missionNamed("live").PendingAction != "fork enter" {
+		t.Fatalf("%+v, %v, pending %q", r, err, k.missionNamed("live").PendingAction)
+	}
+	done := k.keeps()
+	k.hook("Stop", nil)
+	next := <-done
+	if next.Do != missions.DoRelaunch || next.Launch.Mission.ID == k.id {
+		t.Fatalf("next: %+v", next)
+	}
+	own.Mission = next.Launch.Mission.ID
+	done = k.keeps()
+	if r, err := k.local.LeaveFork(context.Background(), missions.LeaveForkRequest{Caller: own}); err != nil || !r.Begun {
+		t.Errorf("between turns: %+v, %v", r, err)
+	}
+	if next := <-done; next.Do != missions.DoRelaunch || next.Launch.Mission.ID != k.id {
+		t.Errorf("next: %+v", next)
+	}
+	k.healthy()
+}
+
+// TestSideForkRefused: an agent without a terminal of Umbra's stays as it is.
+func TestSideForkRefused(t *testing.T) {
+	t.Parallel()
+	k := newKeptAgent(t)
+	k.change(func(m *projects.Mission) { m.Live.Keeper = &deadOwner })
+	_, err := k.local.EnterFork(context.Background(), missions.EnterForkRequest{Caller: k.caller(), Moment: "live"})
+	if e := missions.AsError(err); err == nil || !strings.Contains(e.Hint, "umbra fork live, in another terminal") {
+		t.Errorf("without a keeper: %v", err)
+	}
+	_, err = k.local.LeaveFork(context.Background(), missions.LeaveForkRequest{Caller: k.caller(), Fork: "live"})
+	if e := missions.AsError(err); err == nil || e.Kind != missions.KindNotFound {
+		t.Errorf("left: %v", err)
+	}
+	k.healthy()
+}
+
+// TestSideForkCutOff: whoever passes the terminal on may die at any instant. Whoever serves
+// next, or the keeper, which asks when its agent has ended, has the rest done.
+func TestSideForkCutOff(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ leaving, told, ended bool }{
+		"entering, begun":   {},
+		"entering, told":    {told: true},
+		"entering, ended":   {told: true, ended: true},
+		"leaving, begun":    {leaving: true},
+		"leaving, told":     {leaving: true, told: true},
+		"leaving, ended":    {leaving: true, told: true, ended: true},
+		"leaving, not told": {leaving: true, ended: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			k := newKeptAgent(t)
+			at, next := k.id, ""
+			a := projects.Action{Enter: &missions.EnterForkRequest{Caller: k.caller(), Mission: k.id}}
+			if c.leaving {
+				at, next = k.enter("").Fork, k.id
+				a = projects.Action{Leave: &missions.LeaveForkRequest{Caller: k.caller(), Fork: at, Parent: k.id}}
+			}
+			m, err := k.local.MissionByID(at)
+			if err != nil {
+				t.Fatal(err)
+			}
+			err = k.local.WithWorkspaceLock(context.Background(), m, func(m *projects.Mission) error {
+				m.Live.Handover = &projects.Handover{ID: k.local.NewID(), LaunchID: k.launch.ID, Action: a, Owner: deadOwner, ToldToEnd: c.told}
+				k.local.SaveLiveState(m)
+				return nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c.ended {
+				_ = k.agent.Process.Kill()
+			}
+			done := k.keeps()
+			if err := k.local.ResumeHandovers(context.Background()); err != nil {
+				t.Fatal(err)
+			}
+			told := <-done
+			if told.Do != missions.DoRelaunch || told.Launch.Mission.ID == at || next != "" && told.Launch.Mission.ID != next {
+				t.Fatalf("next: %+v", told)
+			}
+			if list, err := k.local.Missions(context.Background(), missions.MissionsRequest{Caller: k.caller()}); err != nil || len(list) != 2 {
+				t.Errorf("the missions are %+v, %v", list, err)
+			}
+			k.healthy()
+		})
+	}
+}

@@ -1,0 +1,37 @@
+package missions
+
+// EnterForkRequest parks a mission, and gives its terminal to a fork of it.
+type EnterForkRequest struct {
+	Caller Caller `json:"caller"`
+	Moment string `json:"moment,omitempty"` // of the mission that is parked; "" is the default mission now
+	Topic  string `json:"topic,omitempty"`  // the first prompt of the fork's agent
+	Yes    bool   `json:"yes,omitempty"`    // copy ignored files above the limit
+	// Mission is the mission that is parked, Fork the fork once it is made. Both are found
+	// out on the way.
+	Mission string `json:"mission,omitempty"`
+	Fork    string `json:"fork,omitempty"`
+}
+
+// LeaveForkRequest leaves a side fork: its parent has the terminal again.
+type LeaveForkRequest struct {
+	Caller Caller `json:"caller"`
+	Fork   string `json:"fork,omitempty"` // "" is the default mission; its parked parent names it as well
+	// Promote is how the fork's state becomes its parent's first; nil leaves the parent
+	// as it is.
+	Promote *PromoteRequest `json:"promote,omitempty"`
+	// Parent is found out on the way.
+	Parent string `json:"parent,omitempty"`
+}
+
+// SideForkResult says what became of a terminal.
+type SideForkResult struct {
+	Parent     string `json:"parent"`
+	ParentName string `json:"parent_name"`
+	Fork       string `json:"fork,omitempty"` // not while it is still to be made
+	ForkName   string `json:"fork_name,omitempty"`
+	// Queued says that it happens at the end of the turn, Begun that it happens in a
+	// moment: the agent that asked is ended for it. Else it is done.
+	Queued bool     `json:"queued,omitempty"`
+	Begun  bool     `json:"begun,omitempty"`
+	Notes  []string `json:"notes,omitempty"`
+}

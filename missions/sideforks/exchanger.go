@@ -1,0 +1,159 @@
+// Package sideforks has the terminal of a mission serve a fork of it for a while: the mission
+// is parked, and has its terminal again when the fork is left. Ending the one agent and
+// launching the other is a handover, to which this package says what it is for.
+package sideforks
+
+import (
+	"context"
+
+	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/addresses"
+	"github.com/umbra-vcs/umbra/missions/forks"
+	"github.com/umbra-vcs/umbra/missions/handovers"
+	"github.com/umbra-vcs/umbra/missions/presence"
+	"github.com/umbra-vcs/umbra/missions/projects"
+)
+
+// Exchanger exchanges the missions that a terminal serves.
+type Exchanger struct {
+	*projects.Desk
+	addresses *addresses.Finder
+	handovers *handovers.Scheduler
+	forks     *forks.Forker
+}
+
+// New makes an Exchanger.
+func New(d *projects.Desk, a *addresses.Finder, h *handovers.Scheduler, f *forks.Forker) *Exchanger {
+	return &Exchanger{Desk: d, addresses: a, handovers: h, forks: f}
+}
+
+// EnterFork parks a mission, and gives its terminal to a fork of it, at the end of its turn.
+func (x *Exchanger) EnterFork(ctx context.Context, r missions.EnterForkRequest) (missions.SideForkResult, error) {
+	at, past, err := x.findMoment(ctx, r)
+	if err != nil {
+		return missions.SideForkResult{}, err
+	}
+	m := at.Mission
+	r.Mission, r.Moment, r.Fork = m.ID, "", ""
+	if past {
+		r.Moment = at.Snapshot.ID.String()
+	}
+	if err := x.mayEnter(m, r); err != nil {
+		return missions.SideForkResult{}, err
+	}
+	done, err := x.handovers.RunAction(ctx, m, projects.Action{Enter: &r})
+	if err != nil {
+		return missions.SideForkResult{}, err
+	}
+	result := resultOf(m, done)
+	if now, err := x.LoadMission(m.Project, m.ID); err == nil && done.Done {
+		if fork := x.SideForkOf(now); fork != nil {
+			result.Fork, result.ForkName = fork.ID, fork.Name
+		}
+	}
+	return result, nil
+}
+
+// findMoment finds the moment that is forked; past says that it is not now.
+func (x *Exchanger) findMoment(ctx context.Context, r missions.EnterForkRequest) (at addresses.ResolvedMoment, past bool, err error) {
+	at, err = x.addresses.FindMoment(ctx, r.Caller, r.Moment, addresses.InProject)
+	if err != nil || r.Moment == "" {
+		return at, false, err
+	}
+	moment, err := missions.ParseMoment(r.Moment)
+	if err != nil || moment.Form != missions.MomentNewest {
+		return at, true, err
+	}
+	_, snapshot, err := x.addresses.FindMomentBase(ctx, r.Caller, moment, addresses.InProject)
+	return at, !snapshot.IsZero(), err
+}
+
+// mayEnter refuses a mission whose terminal can't be passed on.
+func (x *Exchanger) mayEnter(m *projects.Mission, r missions.EnterForkRequest) error {
+	if err := m.CheckMachine(); err != nil {
+		return err
+	}
+	beside := "umbra fork " + m.Name + ", in another terminal, makes a fork beside it"
+	if parent := x.ParkedParent(m); parent != nil {
+		return missions.Errorf(missions.KindBusy, "leave it first: umbra fork exit; or "+beside, "%s is a side fork itself, of %s", m.Name, parent.Name)
+	}
+	if fork := x.SideForkOf(m); fork != nil {
+		return missions.Errorf(missions.KindBusy, "leave it first: umbra fork exit "+fork.Name+"; or "+beside, "%s is parked for its side fork %s", m.Name, fork.Name)
+	}
+	if m.Live.Headless && missions.HasAgent(m.Lifecycle) {
+		return missions.Errorf(missions.KindFailed, "umbra fork run "+m.Name+" --prompt TEXT runs a fork in the background", "the agent of %s has no terminal", m.Name)
+	}
+	if !presence.CanRelaunchAgent(m) {
+		return handovers.NoTerminalError(m)
+	}
+	return x.CheckPrompt(m.Agent, m.AgentName(), r.Topic)
+}
+
+// LeaveFork leaves a side fork, at the end of its turn: its parent has the terminal again.
+func (x *Exchanger) LeaveFork(ctx context.Context, r missions.LeaveForkRequest) (missions.SideForkResult, error) {
+	m, err := x.addresses.FindMission(ctx, r.Caller, r.Fork, addresses.InProject)
+	if err != nil {
+		return missions.SideForkResult{}, err
+	}
+	if fork := x.SideForkOf(m); fork != nil {
+		m = fork
+	}
+	parent := x.ParkedParent(m)
+	if parent == nil {
+		return missions.SideForkResult{}, x.noSideForkError(m)
+	}
+	r.Fork, r.Parent = m.ID, parent.ID
+	done, err := x.handovers.RunAction(ctx, m, projects.Action{Leave: &r})
+	if err != nil {
+		return missions.SideForkResult{}, err
+	}
+	result := resultOf(parent, done)
+	result.Fork, result.ForkName = m.ID, m.Name
+	return result, nil
+}
+
+// noSideForkError says why a mission can't be left.
+func (x *Exchanger) noSideForkError(m *projects.Mission) error {
+	hint := "umbra fork enter makes one"
+	if m.Parent != nil {
+		if parent, err := x.LoadMission(m.Project, m.Parent.Mission); err == nil {
+			hint = "umbra mission resume " + parent.Name + " goes on with what it was forked from"
+		}
+	}
+	return missions.Errorf(missions.KindNotFound, hint, "%s is no side fork: no mission is parked for it", m.Name)
+}
+
+// resultOf is what became of the terminal of a parked mission.
+func resultOf(parent *projects.Mission, done missions.RestoreResult) missions.SideForkResult {
+	return missions.SideForkResult{
+		Parent: parent.ID, ParentName: parent.Name, Queued: done.Queued && done.Handover == nil, Begun: done.Queued && done.Handover != nil, Notes: done.Notes,
+	}
+}
+
+// Prepare does what is to be done before a terminal is passed on, while nobody's agent has
+// ended yet: it makes the fork.
+func (x *Exchanger) Prepare(ctx context.Context, m *projects.Mission, a projects.Action) (projects.Action, error) {
+	if a.Enter == nil {
+		return a, nil
+	}
+	r := *a.Enter
+	if r.Fork != "" {
+		if made, err := x.LoadPublishedMission(m.Project, r.Fork); made != nil || err != nil {
+			return a, err
+		}
+	}
+	var snapshot gitstore.ID
+	if r.Moment != "" {
+		var err error
+		if snapshot, err = gitstore.ParseID(r.Moment); err != nil {
+			return a, err
+		}
+	}
+	made, err := x.forks.ForkAtRest(ctx, m, snapshot, missions.ForkRequest{Caller: r.Caller, Prompt: r.Topic, EnvNames: m.EnvNames, Yes: r.Yes})
+	if err != nil {
+		return a, err
+	}
+	r.Fork = made.Missions[0].ID
+	return projects.Action{Enter: &r}, nil
+}

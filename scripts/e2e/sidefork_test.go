@@ -1,0 +1,88 @@
+package e2e
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/umbra-vcs/umbra/scripts/clients"
+)
+
+// TestSideFork has Claude Code enter side forks in its terminal, by itself and by its user,
+// and leave them: the fork's model knows what the parent's does, and the parent's nothing
+// of the fork.
+func TestSideFork(t *testing.T) {
+	t.Parallel()
+	p := newPerson(t, clients.ClaudeCurrent)
+	s := p.terminal(umbraPath(), "mission", "new", "--name", "tui", "--", "claude", "--dangerously-skip-permissions")
+	s.see(ready)
+	k := p.talk("tui")
+	prompt, lines := k.prompt("alpha")
+	s.prompts("tui", prompt, 1)
+	s.is("tui", "idle", 1)
+	k.heard("alpha", lines)
+
+	s.calls(k, "enter", "umbra fork enter", 2,
+		"when this turn of tui ends, it is parked, and a fork of it takes over its terminal; umbra undo tui --queued cancels that")
+	name := s.parked()
+	s.see("side fork " + name + " of tui")
+	parent := files(t, p.repo)
+	f := k.forked(name, 2)
+	s.goesOn(f, "bravo", 3)
+	p.refused(11, "fork exit", "fork", "enter", name)
+	s.calls(f, "leave", "umbra fork exit", 4,
+		"when this turn of "+name+" ends, tui has its terminal again; umbra undo "+name+" --queued cancels that")
+	s.back(name, "discarded")
+	s.shows("back in tui; "+name+" is kept: umbra mission resume "+name+"; ", "enter done", "leave done")
+	same(t, "the parent's workspace", files(t, p.repo), parent)
+	s.goesOn(k, "charlie", 3)
+
+	p.umbra("fork", "enter", "tui", "--topic", "look around")
+	name = s.parked()
+	s.is(name, "idle", 4)
+	s.enter("/exit")
+	s.back(name, "discarded")
+	s.goesOn(k, "delta", 4)
+
+	p.umbra("fork", "enter", "tui")
+	name = s.parked()
+	p.umbra("fork", "exit")
+	s.back(name, "discarded")
+	s.enter("/exit")
+	s.ends()
+}
+
+// calls has a turn whose agent runs a command, which answers with one line.
+func (s *terminal) calls(k *talk, word, command string, turn int, result string) {
+	s.p.Helper()
+	prompt := fmt.Sprintf("%s, please [[bash cmd=%q]] [[say %s done]]", word, command, word)
+	s.prompts(k.mission, prompt, turn)
+	s.p.wait("the turn to end", func() bool { return s.p.mission(k.mission).Turn == turn && s.p.mission(k.mission).State != "running" })
+	k.lines = append(k.lines, "user: "+prompt, fmt.Sprintf("call Bash {\"command\":%q}", command), "result: "+result, "assistant: "+word+" done")
+	k.ends = append(k.ends, moment{lines: len(k.lines), files: files(s.p.T, k.workspace)})
+}
+
+// parked waits until the mission is parked and its fork has the terminal; it returns the
+// fork's name.
+func (s *terminal) parked() (name string) {
+	s.p.Helper()
+	s.watch("a side fork to have the terminal", func() bool {
+		m := s.p.mission("tui")
+		name = m.SideFork
+		return m.State == "closed" && m.ClosedHow == "parked" && name != "" && s.p.mission(name).SideForkOf == "tui" && s.p.mission(name).State == "idle"
+	})
+	s.see(ready)
+	return name
+}
+
+// back waits until the parent has its terminal again, and checks how the fork was closed.
+func (s *terminal) back(fork, how string) {
+	s.p.Helper()
+	s.watch("the parent to have its terminal again", func() bool {
+		m := s.p.mission("tui")
+		return m.State == "idle" && m.Managed == "keeper" && strings.Contains(s.screen(), ready)
+	})
+	if f := s.p.mission(fork); f.State != "closed" || f.ClosedHow != how {
+		s.p.Errorf("the fork is %+v", f)
+	}
+}
