@@ -178,6 +178,11 @@ func (w *world) endHanding(ctx context.Context, st *stage, old manifest, to mome
 	if err := st.say(ctx, n+1); err != nil {
 		return err
 	}
+	return st.whole(ctx)
+}
+
+// whole holds the home of a stage against the invariants.
+func (st *stage) whole(ctx context.Context) error {
 	// The journal keeps what was taken away until the next idle point.
 	places := []string{filepath.Join(st.umbra.Base, "umbra", "projects"), filepath.Join(st.umbra.Base, "home"), st.root}
 	if err := errors.Join(cleared(places...), st.umbra.Stop()); err != nil {

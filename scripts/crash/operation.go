@@ -70,6 +70,9 @@ func operations() []operation {
 		{name: "handover from a dying keeper", prepare: handing("keeper")},
 		{name: "handover taken over", daemon: true, prepare: takingOver},
 		{name: "end of an agent", daemon: true, prepare: ending},
+		{name: "side fork entered", prepare: entering},
+		{name: "side fork left", prepare: leaving},
+		{name: "end of a side fork", daemon: true, prepare: endingAside},
 		{name: "repack", daemon: true, prepare: repacking},
 	}
 }

@@ -224,7 +224,9 @@ func (s *stage) kept() bool {
 
 // handing reads whether the mission is in the middle of a handover, or a restore is
 // under way: what of, or "".
-func (s *stage) handing() (string, error) {
+func (s *stage) handing() (string, error) { return s.handingOf(s.mission.ID) }
+
+func (s *stage) handingOf(mission string) (string, error) {
 	logs, err := filepath.Glob(filepath.Join(s.umbra.Base, "umbra", "journal", "*", "phases"))
 	if err != nil {
 		return "", err
@@ -234,7 +236,7 @@ func (s *stage) handing() (string, error) {
 			return fmt.Sprintf("%s: %s", log, text), nil
 		}
 	}
-	text, err := os.ReadFile(filepath.Join(s.umbra.Base, "umbra", "journal", "live", s.mission.ID+".log"))
+	text, err := os.ReadFile(filepath.Join(s.umbra.Base, "umbra", "journal", "live", mission+".log"))
 	if err != nil {
 		return "", err
 	}
