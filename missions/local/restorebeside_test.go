@@ -147,7 +147,7 @@ func TestRestoreBesideOpenFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if known, err := snapshots.DisplacedSince(m, ""); err != nil || !known[late] {
+	if known, err := snapshots.DisplacedSince(m, ""); err != nil || !known.Holds("a.txt", late) {
 		t.Errorf("the records hold %v, %v", known, err)
 	}
 	b.healthy()

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/failpoint"
 	"github.com/umbra-vcs/umbra/gitstore/journal"
 	"github.com/umbra-vcs/umbra/gitstore/restore"
@@ -77,12 +76,12 @@ func (rs *Restorer) settleWith(ctx context.Context, m *projects.Mission, work *R
 
 // settleRecorded drops what is in a record of the mission's since the restore.
 func settleRecorded(m *projects.Mission, work *RestoreWork, how settleFunc) (*restore.Settled, error) {
-	var known map[gitstore.ID]bool
+	var known snapshots.DisplacedSet
 	return how(func(d restore.Displaced) (_ bool, err error) {
 		if known == nil {
 			known, err = snapshots.DisplacedSince(m, work.Doc.TipBefore)
 		}
-		return known[d.Blob], err
+		return known.Holds(d.Path, d.Blob), err
 	})
 }
 

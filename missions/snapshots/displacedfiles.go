@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/beneath"
 	"github.com/umbra-vcs/umbra/gitstore/records"
 	"github.com/umbra-vcs/umbra/gitstore/shadow"
 	"github.com/umbra-vcs/umbra/missions"
@@ -27,7 +28,7 @@ type DisplacedFile struct {
 }
 
 // putDisplaced keeps displaced files in a record, under their own paths as far as these
-// are free. Those of earlier records stay in it until a snapshot holds their bytes.
+// are free. Those of earlier records stay in it until their bytes are back.
 func putDisplaced(t *records.Tree, batch *shadow.Batch, m *projects.Mission, list []DisplacedFile) error {
 	earlier, err := t.List(DisplacedDir)
 	if err != nil {
@@ -60,11 +61,11 @@ func putDisplaced(t *records.Tree, batch *shadow.Batch, m *projects.Mission, lis
 // addDisplaced adds a file to those that wait. Where another one has its place, it gets a
 // name beside that which no editor and no cp --backup gives to a file of its own.
 func addDisplaced(list []StoredDisplaced, d StoredDisplaced) []StoredDisplaced {
-	if slices.Contains(list, d) {
-		return list
-	}
 	path := d.Path
 	for n := 1; ; n++ {
+		if slices.Contains(list, d) {
+			return list
+		}
 		i := slices.IndexFunc(list, func(other StoredDisplaced) bool {
 			return home.IsWithin(other.Path, d.Path) || home.IsWithin(d.Path, other.Path)
 		})
@@ -101,12 +102,26 @@ func (d DisplacedFile) storeOnce(batch *shadow.Batch) (gitstore.ID, error) {
 	return batch.BlobFrom(r, size)
 }
 
-// DisplacedSince gathers the ids of the displaced files in the records of a mission's
-// history, back to a snapshot. Bytes that are stored and in no record do not count:
-// nobody would find them. A process that was killed before it published its record
-// leaves such bytes.
-func DisplacedSince(m *projects.Mission, since string) (map[gitstore.ID]bool, error) {
-	known := map[gitstore.ID]bool{}
+// DisplacedSet is which bytes of which paths records hold: the same bytes at two paths are
+// two files, each with an owner who looks for it at its own path.
+type DisplacedSet map[displacedBytes]bool
+
+type displacedBytes struct {
+	path string
+	id   gitstore.ID
+}
+
+// Holds reports whether a record holds these bytes of this path.
+func (s DisplacedSet) Holds(path string, id gitstore.ID) bool { return s[displacedBytes{path, id}] }
+
+// secondName is what addDisplaced adds to a path that is taken.
+var secondName = missions.LazyPattern(`\.~umbra[0-9]+~`)
+
+// DisplacedSince gathers the displaced files in the records of a mission's history, back
+// to a snapshot. Bytes that are stored and in no record do not count: nobody would find
+// them. A process that was killed before it published its record leaves such bytes.
+func DisplacedSince(m *projects.Mission, since string) (DisplacedSet, error) {
+	known := DisplacedSet{}
 	for s, err := range m.Project.Store.Snapshots(m.Tip.ID, shadow.HistoryOptions{}) {
 		if err != nil {
 			return nil, err
@@ -119,7 +134,8 @@ func DisplacedSince(m *projects.Mission, since string) (map[gitstore.ID]bool, er
 			return nil, damagedRecordError(s, err)
 		}
 		for _, d := range list {
-			known[d.ID] = true
+			known[displacedBytes{d.Path, d.ID}] = true
+			known[displacedBytes{secondName().ReplaceAllString(d.Path, ""), d.ID}] = true
 		}
 	}
 	return known, nil
@@ -159,8 +175,9 @@ func RecordedDisplaced(p *projects.Project, record gitstore.ID) ([]StoredDisplac
 	return list, err
 }
 
-// DisplacedFiles lists what other programs lost to the mission's restores and its newest
-// snapshot does not hold: nobody has put it back yet.
+// DisplacedFiles lists what other programs lost to the mission's restores and that nobody
+// has put back yet: neither the newest snapshot holds it nor, where that leaves the path
+// out, the workspace.
 func DisplacedFiles(m *projects.Mission) ([]StoredDisplaced, error) {
 	list, err := RecordedDisplaced(m.Project, m.Record)
 	var waiting []StoredDisplaced
@@ -169,11 +186,40 @@ func DisplacedFiles(m *projects.Mission) ([]StoredDisplaced, error) {
 		if found != nil && !errors.Is(found, gitstore.ErrNoEntry) {
 			return nil, found
 		}
-		if e.ID != d.ID {
+		if e.ID != d.ID && (found == nil || !isInWorkspace(m, d)) {
 			waiting = append(waiting, d)
 		}
 	}
 	return waiting, err
+}
+
+// isInWorkspace reports whether the workspace has a displaced file's bytes at its path.
+// A file of another size is not read.
+func isInWorkspace(m *projects.Mission, d StoredDisplaced) bool {
+	root, err := beneath.Open(m.Binding.Workspace)
+	if err != nil {
+		return false
+	}
+	defer root.Close()
+	if d.Mode == gitstore.ModeSymlink {
+		target, err := root.Readlink(d.Path)
+		return err == nil && gitstore.HashObject(gitstore.TypeBlob, []byte(target)) == d.ID
+	}
+	file, st, err := root.Open(d.Path)
+	if err != nil {
+		return false
+	}
+	defer file.Close()
+	stored, size, err := m.Project.Store.BlobReader(d.ID)
+	if err != nil {
+		return false
+	}
+	defer stored.Close()
+	if st.Size != size {
+		return false
+	}
+	id, err := gitstore.HashBlob(file, size)
+	return err == nil && id == d.ID
 }
 
 // FileProblems names the files that are where nobody looks for them: in no snapshot, or in
