@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -57,6 +58,38 @@ func TestMCP(t *testing.T) {
 				t.Errorf("pins: %s", pins)
 			}
 			p.wait("the fork's answer to be reported", func() bool { return strings.Contains(p.umbra("updates", "login"), "twin") })
+		})
+	}
+}
+
+// TestToolsOfOthers: so do the models of Codex, which looks tools up, and of OpenCode.
+func TestToolsOfOthers(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		begin func(t *testing.T) *person
+		tool  string
+	}{
+		"codex": {func(t *testing.T) *person { return newCodex(t, "UMBRA_NO_DAEMON=1") }, "mcp__umbra.snapshot"},
+		"opencode": {func(t *testing.T) *person {
+			return newPersonWith(t, clients.OpenCode(t, clients.OpenCodeCurrent), "UMBRA_NO_DAEMON=1")
+		}, "umbra_snapshot"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := c.begin(t)
+			prompt := fmt.Sprintf(`use it [[tool name=%s input=%q]] [[say that is all]]`, c.tool, `{"message":"by the agent itself","pin":"kept"}`)
+			p.umbra(append([]string{"mission", "new", "--name", "login", "--prompt", prompt, "--"}, p.speaks().headless...)...)
+			request, _ := p.server.Last(standin.Prompted("use it"))
+			history := strings.Join(standin.Lines(standin.History(request)), "\n")
+			if id := regexp.MustCompile(`\b[0-9a-f]{40}\b`); !id.MatchString(history) {
+				t.Errorf("the model was not sent the id of the snapshot:\n%s", history)
+			}
+			if pins := p.umbra("pins"); !strings.Contains(pins, "kept") {
+				t.Errorf("pins: %s", pins)
+			}
+			if log := p.umbra("log", "login"); !strings.Contains(log, "by the agent itself") {
+				t.Errorf("the tool worked on another mission: %s", log)
+			}
 		})
 	}
 }

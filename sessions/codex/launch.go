@@ -50,6 +50,7 @@ func (a Adapter) Launch(o sessions.Launch) (sessions.Command, error) {
 		l.cmd.Unconfigured = "Codex reads it where its sessions and credentials are, and nowhere else"
 	}
 	l.addHooks()
+	l.addServer()
 	l.cmd.Argv = append(slices.Clone(o.Command[:at+1]), l.words()...)
 	return l.cmd, nil
 }

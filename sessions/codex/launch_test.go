@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pelletier/go-toml/v2"
+
 	"github.com/umbra-vcs/umbra/sessions"
 )
 
@@ -149,5 +151,31 @@ func TestLaunchHooks(t *testing.T) {
 	}
 	if why := (Adapter{}).Distrusted(sessions.Environ{Home: "/h"}, "/h/.codex/hooks.json", unreadable); why != "" {
 		t.Errorf("what can't be read is distrusted: %s", why)
+	}
+}
+
+// TestServer: Umbra's tools are handed to a launch as TOML that Codex reads.
+func TestServer(t *testing.T) {
+	t.Parallel()
+	cmd, err := Adapter{}.Launch(sessions.Launch{
+		Command: words("codex|exec|go"), Server: []string{"/usr/bin/umbra \"x\"", "mcp"}, Marks: map[string]string{"UMBRA_MISSION": "m", "UMBRA_HOME": "/h"},
+	})
+	if err != nil || len(cmd.Argv) != 6 || cmd.Argv[1] != "--config" || cmd.Argv[3] != "exec" {
+		t.Fatalf("%q, %v", cmd.Argv, err)
+	}
+	var read struct {
+		Servers map[string]struct {
+			Command string            `toml:"command"`
+			Args    []string          `toml:"args"`
+			Env     map[string]string `toml:"env"`
+			Passed  []string          `toml:"env_vars"`
+		} `toml:"mcp_servers"`
+	}
+	if err := toml.Unmarshal([]byte(cmd.Argv[2]), &read); err != nil {
+		t.Fatalf("%s: %v", cmd.Argv[2], err)
+	}
+	got := read.Servers["umbra"]
+	if got.Command != `/usr/bin/umbra "x"` || !slices.Equal(got.Args, []string{"mcp"}) || got.Env["UMBRA_MISSION"] != "m" || got.Env["UMBRA_HOME"] != "/h" || len(got.Passed) == 0 {
+		t.Errorf("%+v", got)
 	}
 }

@@ -142,8 +142,12 @@ func (l *launch) addPlugin() {
 		l.cmd.Why = "opencode --attach runs in another process, which needs the plugin: umbra hooks install opencode"
 	case l.installed(plugin):
 		l.cmd.Hooked = true
+		if len(l.o.Server) > 0 {
+			l.give(nil)
+			l.cmd.Why = ""
+		}
 	default:
-		l.give(plugin)
+		l.cmd.Hooked = l.give(plugin)
 	}
 }
 
@@ -156,18 +160,37 @@ func (l *launch) installed(plugin []byte) bool {
 	return err == nil && bytes.Contains(there, plugin)
 }
 
-// give writes the plugin beside a configuration that names it, and names that in
-// whichever variable the user has left free.
-func (l *launch) give(plugin []byte) {
+// configuration is what this launch adds to the user's.
+type configuration struct {
+	Plugin []string          `json:"plugin,omitempty"`
+	MCP    map[string]server `json:"mcp,omitempty"`
+}
+
+// server is a server of tools.
+type server struct {
+	Type    string   `json:"type"`
+	Command []string `json:"command"`
+}
+
+// give writes the plugin, unless it is nil, beside a configuration that names it and
+// Umbra's tools, and names that in whichever variable the user has left free.
+func (l *launch) give(plugin []byte) bool {
 	if l.o.SettingsDir == "" {
 		l.cmd.Why = "there is no place for the plugin"
-		return
+		return false
 	}
+	var c configuration
 	name := filepath.Join(l.o.SettingsDir, "plugin", pluginName)
-	config, err := json.Marshal(map[string][]string{"plugin": {"file://" + name}})
+	if plugin != nil {
+		c.Plugin = []string{"file://" + name}
+	}
+	if len(l.o.Server) > 0 {
+		c.MCP = map[string]server{sessions.ServerName: {Type: "local", Command: l.o.Server}}
+	}
+	config, err := json.Marshal(c)
 	if err != nil {
 		l.cmd.Why = err.Error()
-		return
+		return false
 	}
 	file := filepath.Join(l.o.SettingsDir, "opencode.json")
 	switch {
@@ -177,10 +200,13 @@ func (l *launch) give(plugin []byte) {
 		l.cmd.Env = map[string]string{varDirectory: l.o.SettingsDir}
 	default:
 		l.cmd.Why = varFile + " and " + varDirectory + " are both set: umbra hooks install opencode"
-		return
+		return false
 	}
-	l.cmd.Files = append(l.cmd.Files, textFile(name, plugin), textFile(file, config))
-	l.cmd.Hooked = true
+	if plugin != nil {
+		l.cmd.Files = append(l.cmd.Files, textFile(name, plugin))
+	}
+	l.cmd.Files = append(l.cmd.Files, textFile(file, config))
+	return true
 }
 
 func textFile(name string, content []byte) sessions.File {

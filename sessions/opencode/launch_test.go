@@ -90,6 +90,32 @@ func TestLaunchHooks(t *testing.T) {
 	}
 }
 
+// TestServer: Umbra's tools are handed to a launch, with the plugin or where that is
+// installed.
+func TestServer(t *testing.T) {
+	t.Parallel()
+	ours, err := Adapter{}.InstallHooks(nil, ourHook)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const tools = `"mcp":{"umbra":{"type":"local","command":["/usr/bin/umbra","mcp"]}}}`
+	for want, read := range map[string]func(string) ([]byte, error){
+		"{" + tools: func(string) ([]byte, error) { return ours, nil },
+		`{"plugin":["file:///s/plugin/umbra.js"],` + tools: func(string) ([]byte, error) { return nil, errors.New("no such file") },
+	} {
+		cmd, err := Adapter{}.Launch(sessions.Launch{
+			Command: []string{"opencode"}, HookCommand: ourHook, SettingsDir: "/s", Server: []string{"/usr/bin/umbra", "mcp"}, ReadFile: read,
+		})
+		if err != nil || !cmd.Hooked || cmd.Why != "" || cmd.Env[varFile] != "/s/opencode.json" {
+			t.Fatalf("%+v, %v", cmd, err)
+		}
+		var config bytes.Buffer
+		if err := cmd.Files[len(cmd.Files)-1].Write(&config); err != nil || config.String() != want {
+			t.Errorf("%s, %v\nwant %s", &config, err, want)
+		}
+	}
+}
+
 func TestPluginFile(t *testing.T) {
 	foreign := []byte("export const Umbra = 1\n")
 	if out, err := (Adapter{}).InstallHooks(foreign, ourHook); err == nil {

@@ -1,0 +1,37 @@
+package codex
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/umbra-vcs/umbra/sessions"
+	"github.com/umbra-vcs/umbra/sessions/jsontext"
+)
+
+// addServer hands Umbra's tools to this launch: by a value of the configuration, beside
+// the servers that the user has there.
+func (l *launch) addServer() {
+	if len(l.o.Server) == 0 {
+		return
+	}
+	l.before = l.before.First("--config", "mcp_servers."+sessions.ServerName+"="+l.server())
+}
+
+// server is the server of tools as TOML. Codex gives servers few variables of its own
+// environment: those that name the mission are said here.
+func (l *launch) server() string {
+	var env []string
+	for _, name := range slices.Sorted(maps.Keys(l.o.Marks)) {
+		env = append(env, name+"="+quoted(l.o.Marks[name]))
+	}
+	args := make([]string, len(l.o.Server)-1)
+	for i, word := range l.o.Server[1:] {
+		args[i] = quoted(word)
+	}
+	passed := []string{quoted(varHome), `"UMBRA_NO_DAEMON"`, `"XDG_CONFIG_HOME"`, `"XDG_DATA_HOME"`, `"XDG_RUNTIME_DIR"`}
+	return "{command=" + quoted(l.o.Server[0]) + ",args=[" + strings.Join(args, ",") + "],env={" + strings.Join(env, ",") + "},env_vars=[" + strings.Join(passed, ",") + "]}"
+}
+
+// quoted is a string of TOML, which takes those of JSON.
+func quoted(s string) string { return string(jsontext.Quote(s)) }
