@@ -15,6 +15,7 @@ type missionList struct {
 	depths []int
 	shown  int      // the mission that the rest of the screen is of
 	marks  []string // ids of those to compare, two at most
+	radar  radar
 }
 
 // replace takes the missions as they are now. The one that is shown stays so; where it has
@@ -90,7 +91,7 @@ func (l *missionList) pair() (ids []string, isPair bool) {
 const leastName = 8
 
 // lines are the pane.
-func (l *missionList) lines(r rect, focused bool, clean func(string) string) []string {
+func (l *missionList) lines(r rect, focused bool, o Words) []string {
 	if r.w == 0 || r.h == 0 {
 		return nil
 	}
@@ -109,10 +110,14 @@ func (l *missionList) lines(r rect, focused bool, clean func(string) string) []s
 		if slices.Contains(l.marks, x.ID) {
 			point = point[:1] + "*"
 		}
+		warning := ""
+		if l.radar.warning(x.Name, o) != "" {
+			warning = "! "
+		}
 		state := "  " + string(x.State)
-		room := r.w - ansi.StringWidth(point+lead+state)
-		name := ansi.Truncate(clean(x.Name), max(room, leastName), "…")
-		row := line{{point + lead, plain}, {name, plain}, {state, stateStyle(x.State)}}
+		room := r.w - ansi.StringWidth(point+lead+warning+state)
+		name := ansi.Truncate(o.Clean(x.Name), max(room, leastName), "…")
+		row := line{{point + lead, plain}, {warning, yellow}, {name, plain}, {state, stateStyle(x.State)}}
 		lines = append(lines, row.render(r.w, i == l.shown && focused))
 	}
 	return fill(lines, r)

@@ -76,7 +76,7 @@ compare    space marks a snapshot; two marks show what differs
            d: with the mark, or with the workspace as it is now
 snapshots  » prompt  · tool  ✓ turn ended  ✗ error  ◆ by hand
            ↶ restore, undo  └ fork  ■ closed  ○ other
-           [name] a pin  → name a fork
+           [name] a pin  → name a fork  ! same lines as another fork
 restore    enter shows what it would do; enter again does it
            among the changes, space marks the paths that are meant
            u takes the last restore back, U does it again

@@ -21,6 +21,8 @@ type service struct {
 	plan    missions.RestoreResult
 	refused error
 	opened  string // what was shown last
+
+	overlaps []missions.Overlap
 }
 
 func (s *service) called(format string, args ...any) {

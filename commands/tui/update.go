@@ -68,6 +68,8 @@ func (m *model) take(msg tea.Msg) tea.Cmd {
 		return msg.take(m)
 	case compared:
 		msg.take(m)
+	case radar:
+		msg.take(m)
 	case forked:
 		return m.onForked(msg)
 	case opened:
@@ -107,13 +109,14 @@ func (m *model) onListed(l listed) tea.Cmd {
 	case first:
 		m.missions.begin(m.o.Mission)
 	}
+	var history tea.Cmd
 	switch {
 	case m.at().ID != m.history.mission:
-		return tea.Batch(m.open(), again)
+		history = m.open()
 	case m.at().Head != m.history.head:
-		return tea.Batch(m.askHistory(), again)
+		history = m.askHistory()
 	}
-	return again
+	return tea.Batch(history, askRadar(m), again)
 }
 
 // open begins to show the mission.

@@ -41,13 +41,13 @@ func (m *model) body() []string {
 	h := max(m.height-2, 0)
 	lines := make([]string, h)
 	if l.rows.w+l.missions.w == m.width && l.details.w == m.width { // above each other
-		upper := m.missions.lines(l.missions, m.focus == inMissions, m.o.Clean)
+		upper := m.missions.lines(l.missions, m.focus == inMissions, m.o.Words)
 		if l.rows.w > 0 {
 			upper = m.rowLines(l.rows)
 		}
 		return append(upper, m.detailLines(l.details)...)
 	}
-	for _, pane := range [][]string{m.missions.lines(l.missions, m.focus == inMissions, m.o.Clean), m.rowLines(l.rows), m.detailLines(l.details)} {
+	for _, pane := range [][]string{m.missions.lines(l.missions, m.focus == inMissions, m.o.Words), m.rowLines(l.rows), m.detailLines(l.details)} {
 		for i, text := range pane {
 			if i >= h {
 				break
@@ -72,6 +72,9 @@ func (m *model) title() string {
 		span{fmt.Sprintf("  turn %d", at.Turn), plain}, span{fmt.Sprintf("  %s", m.o.Count(len(m.history.entries), "snapshot")), dim})
 	if !m.history.done {
 		l = append(l, span{"…", dim})
+	}
+	if warning := m.missions.radar.warning(at.Name, m.o.Words); warning != "" {
+		l = append(l, span{"  ! " + warning, yellow})
 	}
 	if m.filter.typed != "" {
 		l = append(l, span{"  /" + m.o.Clean(m.filter.typed), magenta})
