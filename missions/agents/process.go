@@ -65,10 +65,33 @@ func (l *Launcher) Stop(ctx context.Context, r missions.StopRequest) ([]missions
 	return stopped, nil
 }
 
+// awaitAgentStart waits until a keeper that lives has reported which process its agent is.
+// The agent may be heard before that.
+func awaitAgentStart(ctx context.Context, d *projects.Desk, m *projects.Mission) (*projects.Mission, error) {
+	for deadline := d.Now().Add(StopPatience); d.Now().Before(deadline); {
+		if k := m.Live.Keeper; m.Live.Agent != nil || k == nil || k.Liveness() != lock.Alive {
+			break
+		}
+		if err := projects.Sleep(ctx, projects.PollInterval); err != nil {
+			return m, err
+		}
+		fresh, err := d.LoadMission(m.Project, m.ID)
+		if err != nil {
+			return m, err
+		}
+		m = fresh
+	}
+	return m, nil
+}
+
 // StopAgent ends the agent of one mission.
 func (l *Launcher) StopAgent(ctx context.Context, m *projects.Mission, force bool) error {
 	if l.IsHandoverOwned(m.Live.Handover) {
 		return missions.Errorf(missions.KindBusy, "wait a moment and try again", "the agent of %s is being ended: %s", m.Name, m.Live.Handover)
+	}
+	m, err := awaitAgentStart(ctx, l.Desk, m)
+	if err != nil {
+		return err
 	}
 	if !missions.HasAgent(m.Lifecycle) && !m.Live.HasKeeper() {
 		return nil // stopped already
