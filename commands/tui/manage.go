@@ -57,9 +57,13 @@ func resumeAgent(m *model, at missions.Mission) tea.Cmd {
 		m.fail(missions.Errorf(missions.KindBusy, "go to its terminal, or stop it with s", "mission %s is live already", at.Name))
 		return nil
 	}
+	said := []string{"Its agent is launched here, on its conversation, and the timeline is left."}
+	if at.SideFork != "" {
+		said = append(said, "It is parked for "+m.o.Clean(at.SideFork)+", which goes on in the other terminal and ends there.")
+	}
 	return deed{
 		title: "resume " + m.o.Clean(at.Name),
-		said:  []string{"Its agent is launched here, on its conversation, and the timeline is left."},
+		said:  said,
 		do: func(context.Context, bool) (outcome, error) {
 			return outcome{launch: &Launch{Mission: at}}, nil
 		},

@@ -75,7 +75,10 @@ func TestResume(t *testing.T) {
 	x := begin(t, s, 80, 24).keys("r").sees("mission demo is live already (go to its terminal, or stop it with s)")
 	s.list[1].State = missions.StateClosed
 	x.send(tick{})
-	x.keys("r").sees("resume demo", "launched here").keys("esc").misses("launched here")
+	x.keys("r").sees("resume demo", "launched here").misses("parked").keys("esc").misses("launched here")
+	s.list[1].SideFork = "french"
+	x.send(tick{})
+	x.sees("demo  parked").keys("r").sees("parked for french").keys("esc")
 	if x.keys("r", "enter"); !x.quit || x.model.leaving == nil || x.model.leaving.Mission.ID != "demo" || x.model.leaving.Forked != nil {
 		t.Errorf("it leaves with %+v, quit %v", x.model.leaving, x.quit)
 	}

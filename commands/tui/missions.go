@@ -114,13 +114,21 @@ func (l *missionList) lines(r rect, focused bool, o Words) []string {
 		if l.radar.warning(x.Name, o) != "" {
 			warning = "! "
 		}
-		state := "  " + string(x.State)
+		state := "  " + stateText(x)
 		room := r.w - ansi.StringWidth(point+lead+warning+state)
 		name := ansi.Truncate(o.Clean(x.Name), max(room, leastName), "…")
 		row := line{{point + lead, plain}, {warning, yellow}, {name, plain}, {state, stateStyle(x.State)}}
 		lines = append(lines, row.render(r.w, i == l.shown && focused))
 	}
 	return fill(lines, r)
+}
+
+// stateText is a mission's state; one whose terminal serves a side fork is parked.
+func stateText(m missions.Mission) string {
+	if m.SideFork != "" {
+		return "parked"
+	}
+	return string(m.State)
 }
 
 // tree orders missions so that each fork follows its source, with its depth.

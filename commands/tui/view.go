@@ -68,7 +68,7 @@ func (m *model) title() string {
 	if at.ID == "" {
 		return append(l, span{"timeline", bold}).render(m.width, false)
 	}
-	l = append(l, span{m.o.Clean(at.Name), bold}, span{"  " + string(at.State), stateStyle(at.State)},
+	l = append(l, span{m.o.Clean(at.Name), bold}, span{"  " + stateText(at), stateStyle(at.State)},
 		span{fmt.Sprintf("  turn %d", at.Turn), plain}, span{fmt.Sprintf("  %s", m.o.Count(len(m.history.entries), "snapshot")), dim})
 	if !m.history.done {
 		l = append(l, span{"…", dim})
