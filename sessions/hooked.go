@@ -81,6 +81,17 @@ type StatusLiner interface {
 	UninstallStatusLine(settings []byte) ([]byte, error)
 }
 
+// Serving is an Adapter whose agent starts servers of tools that the settings with its
+// hooks name.
+type Serving interface {
+	// InstallServer adds the server of Umbra's tools, which command starts, to settings
+	// that hold hooks already. theirs reports another one of that name: then nothing is
+	// changed.
+	InstallServer(settings []byte, command []string) (out []byte, theirs bool, err error)
+	// UninstallServer takes exactly Umbra's out again.
+	UninstallServer(settings []byte) ([]byte, error)
+}
+
 // Scope says whose settings hooks are installed in.
 type Scope string
 

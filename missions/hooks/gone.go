@@ -31,6 +31,8 @@ func (in *Installer) goneHooksOf(h InstalledHooks) (goneHooks, bool) {
 		return goneHooks{}, false
 	}
 	g := goneHooks{InstalledHooks: h, hookPlace: HookPlace{Installing: a, File: h.File, scope: h.Scope}, goneSince: dir.ModTime()}
+	g.hookPlace.server, _ = a.(sessions.Serving)
+	g.hookPlace.wantsServer = in.CurrentConfig().Hooks.MCP
 	if h.Scope == sessions.ScopeUser {
 		g.hookPlace.statusLine, _ = a.(sessions.StatusLiner)
 	}

@@ -125,6 +125,7 @@ func (in *Installer) hooksState(at HookPlace, r missions.HooksRequest, changed b
 	}
 	if result.Installed {
 		at.describeStatusLine(&result, settings, r.Caller.Binary)
+		at.describeServer(&result, settings, r.Caller.Binary)
 		err = at.describeExtras(&result)
 	}
 	return result, err

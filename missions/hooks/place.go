@@ -23,7 +23,10 @@ type HookPlace struct {
 	scope      sessions.Scope
 	extras     []sessions.Extra
 	statusLine sessions.StatusLiner // nil where these settings are not the place for a status line
+	server     sessions.Serving     // nil where these settings name no servers of tools
 	keepDirs   []string             // directories that stay, also with nothing in them
+	// wantsServer reports whether the user wants Umbra's tools in it.
+	wantsServer bool
 }
 
 // findHookPlace finds a request's adapter, its settings file, and the files that go beside
@@ -55,6 +58,8 @@ func (in *Installer) findHookPlace(r missions.HooksRequest) (HookPlace, error) {
 	if scope == sessions.ScopeUser { // a project's would hide the user's own
 		at.statusLine, _ = a.(sessions.StatusLiner)
 	}
+	at.server, _ = a.(sessions.Serving)
+	at.wantsServer = in.HookConfig(r.Caller).Hooks.MCP
 	if c, ok := a.(sessions.Companion); ok {
 		at.extras = c.HookExtras(env, scope, g.Top)
 	}
@@ -67,6 +72,9 @@ func (at HookPlace) AddHooks(binary string) (changed bool, err error) {
 		after, err := at.InstallHooks(before, agents.HookCommand(binary, at.Name()))
 		if err == nil {
 			after, _, err = at.addStatusLine(after, binary)
+		}
+		if err == nil {
+			after, _, err = at.addServer(after, binary)
 		}
 		if err != nil {
 			return nil, missions.Errorf(missions.KindConflict, installHint(err), "%s: %w", at.File, err)
@@ -112,7 +120,10 @@ func (at HookPlace) RemoveHooks() (changed bool, err error) {
 // withoutHooks takes everything of Umbra's out of settings. remove says that Umbra had made
 // the file.
 func (at HookPlace) withoutHooks(settings []byte) (after []byte, remove bool, err error) {
-	if after, err = at.dropStatusLine(settings); err != nil {
+	if after, err = at.dropServer(settings); err == nil {
+		after, err = at.dropStatusLine(after)
+	}
+	if err != nil {
 		return nil, false, err
 	}
 	return at.UninstallHooks(after)

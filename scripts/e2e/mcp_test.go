@@ -62,7 +62,8 @@ func TestMCP(t *testing.T) {
 	}
 }
 
-// TestToolsOfOthers: so do the models of Codex, which looks tools up, and of OpenCode.
+// TestToolsOfOthers: so do the models of Codex, which looks tools up, of OpenCode, and of
+// Gemini CLI, where they are installed.
 func TestToolsOfOthers(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -73,6 +74,11 @@ func TestToolsOfOthers(t *testing.T) {
 		"opencode": {func(t *testing.T) *person {
 			return newPersonWith(t, clients.OpenCode(t, clients.OpenCodeCurrent), "UMBRA_NO_DAEMON=1")
 		}, "umbra_snapshot"},
+		"gemini": {func(t *testing.T) *person {
+			p := newPersonWith(t, clients.Gemini(t, clients.GeminiCurrent), "UMBRA_NO_DAEMON=1")
+			p.umbra("hooks", "install", "gemini")
+			return p
+		}, "mcp_umbra_snapshot"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

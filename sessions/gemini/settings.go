@@ -43,6 +43,19 @@ func (Adapter) HookCommands(settings []byte) (commands, missing []string, err er
 	return shape().Commands(settings)
 }
 
+// serversKey is where settings name servers of tools.
+const serversKey = "mcpServers"
+
+// InstallServer implements sessions.Serving.
+func (Adapter) InstallServer(settings []byte, command []string) (out []byte, theirs bool, err error) {
+	return hooks.AddServer(settings, serversKey, command)
+}
+
+// UninstallServer implements sessions.Serving.
+func (Adapter) UninstallServer(settings []byte) ([]byte, error) {
+	return hooks.DropServer(settings, serversKey)
+}
+
 // HooksOff reports whether settings switch all hooks off.
 func (Adapter) HooksOff(settings []byte) bool {
 	return hooksEnabled(settings) == "false"
