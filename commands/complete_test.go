@@ -49,7 +49,7 @@ func TestCompleteWords(t *testing.T) {
 		"nosuch ":                      nil,
 		"nosuch --js":                  nil,
 		"man mis":                      {"mission"},
-		"man con":                      {"config", "concepts"},
+		"man con":                      {"contest", "config", "concepts"},
 		"man mission wa":               {"wait"},
 		"man show ":                    nil,
 		"man nosuch ":                  nil,

@@ -15,6 +15,8 @@ type ForkRequest struct {
 	Command   []string      `json:"command,omitempty"`
 	Agent     string        `json:"agent,omitempty"`    // another one, with its own program
 	Model     string        `json:"model,omitempty"`    // that the agent is to use, "" as the source's command says
+	Variants  []ForkVariant `json:"variants,omitempty"` // instead of Agent and Model: the forks once for each of them
+	Contest   *Contest      `json:"contest,omitempty"`  // that the forks are of
 	Headless  bool          `json:"headless,omitempty"` // the agents are to be launched without a terminal
 	EnvNames  []string      `json:"env_names,omitempty"`
 	Ignored   string        `json:"ignored,omitempty"` // copy (default) or skip
@@ -24,6 +26,20 @@ type ForkRequest struct {
 	Launching bool          `json:"launching"`
 	Yes       bool          `json:"yes,omitempty"` // copy ignored files above the limit
 	Force     bool          `json:"force,omitempty"`
+}
+
+// ForkVariant is who goes on in a fork; "" is as in the source.
+type ForkVariant struct {
+	Agent string `json:"agent,omitempty"`
+	Model string `json:"model,omitempty"`
+}
+
+// Contest is what forks of one moment have in common that are held against each other.
+// Each fork's record has it, from the moment that the fork is there.
+type Contest struct {
+	ID      string        `json:"id"`
+	Check   string        `json:"check,omitempty"`   // the user's command that says whether a workspace is good
+	Timeout time.Duration `json:"timeout,omitempty"` // of each agent; 0: none
 }
 
 // ForkResult is what a fork made.

@@ -49,6 +49,7 @@ type Mission struct {
 	MadeByUmbra        bool         `json:"workspace_made_by_umbra"`
 	Branch             string       `json:"branch,omitempty"`         // the branch made for a fork
 	Output             string       `json:"output,omitempty"`         // what its agent printed without a terminal
+	Contest            *Contest     `json:"contest,omitempty"`        // that the fork is of
 	CheckOutput        string       `json:"check_output,omitempty"`   // what the newest check of its workspace printed
 	ClientVersion      string       `json:"client_version,omitempty"` // the agent's version, once it has told
 	Notes              []string     `json:"notes,omitempty"`          // worth knowing, and nothing is wrong

@@ -8,6 +8,8 @@ type SnapshotRequest struct {
 	Mission string `json:"mission,omitempty"`
 	Message string `json:"message,omitempty"`
 	Pin     string `json:"pin,omitempty"`
+	// OnlyIfChanged lets the newest snapshot answer if nothing is new.
+	OnlyIfChanged bool `json:"only_if_changed,omitempty"`
 	// ID tells the request when it is made again, because its answer was cut
 	// off; it is kept with the snapshot. "" is one that is not made again.
 	ID       string `json:"id,omitempty"`

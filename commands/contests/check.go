@@ -3,8 +3,10 @@ package contests
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -28,11 +30,19 @@ type checker struct {
 	c       *call.Call
 	home    home.Home
 	command string
+	reuses  bool // takes what the same check has said of the same snapshot
+}
+
+// checkResult is what a check has said, as it is kept beside what it printed.
+type checkResult struct {
+	Command  string         `json:"command"`
+	Snapshot string         `json:"snapshot"` // the newest before the check
+	Check    missions.Check `json:"check"`
 }
 
 // checkAll runs the check in the workspaces of all forks, as many at a time as there are
 // processors. whole is false where it could not be run in one of them.
-func checkAll(c *call.Call, command string, forks []missions.ComparedFork) (whole bool, err error) {
+func checkAll(c *call.Call, command string, reuses bool, forks []missions.ComparedFork) (whole bool, err error) {
 	if c.Unwritten != nil {
 		return false, c.Unwritten // there is no place for the output
 	}
@@ -40,7 +50,7 @@ func checkAll(c *call.Call, command string, forks []missions.ComparedFork) (whol
 	if err != nil {
 		return false, err
 	}
-	k := checker{c: c, home: home.Home{Dir: dir}, command: command}
+	k := checker{c: c, home: home.Home{Dir: dir}, command: command, reuses: reuses}
 	var (
 		all  sync.WaitGroup
 		mu   sync.Mutex // what is below, and the notices
@@ -54,7 +64,11 @@ func checkAll(c *call.Call, command string, forks []missions.ComparedFork) (whol
 			room <- struct{}{}
 			defer func() { <-room }()
 			began := c.Now()
-			check, err := k.run(c.Context, f.Fork)
+			check, known := k.known(f.Fork)
+			var err error
+			if !known {
+				check, err = k.run(c.Context, f.Fork)
+			}
 			mu.Lock()
 			defer mu.Unlock()
 			if c.Context.Err() != nil {
@@ -67,6 +81,10 @@ func checkAll(c *call.Call, command string, forks []missions.ComparedFork) (whol
 				c.Notice("note: the check can't be run in %s: %v", f.Mission, err)
 				return
 			}
+			if known {
+				return
+			}
+			k.keep(f.Fork, check)
 			k.say(f.Fork, check, c.Now().Sub(began))
 		})
 	}
@@ -75,6 +93,27 @@ func checkAll(c *call.Call, command string, forks []missions.ComparedFork) (whol
 		return false, missions.Errorf(missions.KindInterrupted, "the same command checks all again", "interrupted: %d of %s checked", done, print.Count(len(forks), "fork"))
 	}
 	return whole, nil
+}
+
+// known is what the same check has said of the same snapshot, if that may be taken.
+func (k checker) known(m missions.Mission) (check missions.Check, known bool) {
+	text, err := os.ReadFile(k.home.CheckResultFile(m.ID))
+	var r checkResult
+	if !k.reuses || err != nil || json.Unmarshal(text, &r) != nil {
+		return check, false
+	}
+	return r.Check, r.Command == k.command && r.Snapshot == m.Head && r.Check.ExitCode != nil
+}
+
+// keep keeps what the check has said. One that can't be kept is run again.
+func (k checker) keep(m missions.Mission, check missions.Check) {
+	text, err := json.Marshal(checkResult{Command: k.command, Snapshot: m.Head, Check: check})
+	if err == nil {
+		err = os.WriteFile(k.home.CheckResultFile(m.ID), text, 0o600)
+	}
+	if err != nil {
+		k.c.Notice("note: what the check says of %s is not kept: %v", m.Name, err)
+	}
 }
 
 // say says what the check says of a fork and, if that is not good, what it printed last.
@@ -103,6 +142,9 @@ func (k checker) run(ctx context.Context, m missions.Mission) (check missions.Ch
 	}
 	name := k.home.CheckOutputFile(m.ID)
 	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+		return check, err
+	}
+	if err := os.Remove(k.home.CheckResultFile(m.ID)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return check, err
 	}
 	out, err := os.OpenFile(name, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)

@@ -48,7 +48,7 @@ func runCompare(c *call.Call, check string, diff bool) error {
 	sayForkPoints(c, forks)
 	whole := true
 	if check != "" {
-		if whole, err = checkAll(c, check, forks); err != nil {
+		if whole, err = checkAll(c, check, false, forks); err != nil {
 			return err
 		}
 	}
@@ -70,7 +70,7 @@ func compareNow(ctx context.Context, c *call.Call, svc missions.Service, r missi
 		if err != nil || m.Parent == nil || c.Unwritten != nil {
 			continue // the comparison says so
 		}
-		if _, err := svc.Snapshot(ctx, missions.SnapshotRequest{Caller: r.Caller, Mission: m.ID, Message: "before it is compared"}); err != nil {
+		if _, err := svc.Snapshot(ctx, missions.SnapshotRequest{Caller: r.Caller, Mission: m.ID, Message: "before it is compared", OnlyIfChanged: true}); err != nil {
 			c.Notice("note: the newest snapshot of %s is compared, none could be taken now: %s", m.Name, missions.AsError(err).Message)
 		}
 	}

@@ -65,6 +65,8 @@ func (r *run) finish(b *background, code int, at time.Time) {
 		}
 	case !begun || fails:
 		o.Problem = problem
+	case b.isFollowed:
+		r.lookFollowed(b)
 	default:
 		o.Ended, o.ExitCode = EndedByItself, &code
 	}
@@ -72,10 +74,18 @@ func (r *run) finish(b *background, code int, at time.Time) {
 		o.Seconds = math.Round(at.Sub(b.begun).Seconds()*10) / 10
 		r.look(b)
 	}
-	if !r.c.JSON {
+	if r.lines != nil && r.watch == nil {
 		r.c.EndProgress()
-		writeOutcome(r.c.Out, *o, r.timeout)
-		_ = r.c.Out.Flush() // the others go on
+		writeOutcome(r.lines, *o, r.timeout)
+		_ = r.lines.Flush() // the others go on
+	}
+}
+
+// lookFollowed finds out how an agent has ended whose keeper another command has started.
+func (r *run) lookFollowed(b *background) {
+	m, err := r.svc.Mission(context.WithoutCancel(r.c.Context), missions.MissionRequest{Caller: r.caller, Name: b.mission.ID})
+	if b.outcome.follow(m); err != nil {
+		b.outcome.Problem = missions.AsError(err).Message
 	}
 }
 
@@ -86,7 +96,7 @@ func (r *run) look(b *background) {
 	if err == nil {
 		o.Address, o.Output, o.Turns, o.PromptKept = m.HeadAddress, m.Output, m.Turn-b.mission.Turn, m.PromptKept
 		var d missions.Difference
-		if d, err = r.svc.Diff(ctx, missions.DiffRequest{Caller: r.caller, From: r.made.Source.ID, To: m.Head}); err == nil {
+		if d, err = r.svc.Diff(ctx, missions.DiffRequest{Caller: r.caller, From: b.mission.Parent.Snapshot, To: m.Head}); err == nil {
 			o.Files = len(d.Files)
 		}
 	}
@@ -111,24 +121,28 @@ func lastAnswer(lines []missions.ConversationLine) (answer string) {
 	return answer
 }
 
-// writeOutcome is a line for a fork that has ended, and the beginning of its answer.
-func writeOutcome(p *print.Printer, o Outcome, timeout time.Duration) {
-	how := "has answered"
+// how says how the fork has ended; timeout is that of its agent.
+func (o Outcome) how(timeout time.Duration) string {
 	switch {
 	case o.Ended == EndedNotBegun:
-		how = "has not begun"
+		return "has not begun"
 	case o.Ended == EndedTimeout:
-		how = "was ended after " + timeout.String()
+		return "was ended after " + timeout.String()
 	case o.Ended == EndedStopped:
-		how = "was stopped"
+		return "was stopped"
 	case o.Ended == EndedKilled:
-		how = "is not kept any more"
+		return "is not kept any more"
 	case !o.isWell():
-		how = "ended with exit code " + missions.Itoa(*o.ExitCode)
+		return "ended with exit code " + missions.Itoa(*o.ExitCode)
 	case !o.isGood():
-		how = "ended without an answer"
+		return "ended without an answer"
 	}
-	line := print.Clean(o.Mission) + " " + how
+	return "has answered"
+}
+
+// writeOutcome is a line for a fork that has ended, and the beginning of its answer.
+func writeOutcome(p *print.Printer, o Outcome, timeout time.Duration) {
+	line := print.Clean(o.Mission) + " " + o.how(timeout)
 	if o.Ended != EndedNotBegun {
 		took := time.Duration(o.Seconds * float64(time.Second)).Round(100 * time.Millisecond)
 		line += ": " + print.Count(o.Turns, "turn") + ", " + took.String() + ", " + print.Count(o.Files, "file") + " changed"

@@ -81,8 +81,12 @@ func runForks(c *call.Call, o runOptions) error {
 	if o.detach {
 		return detach(c, keepers, made.Missions)
 	}
-	r := &run{c: c, svc: svc, caller: caller, made: made, keepers: keepers, timeout: o.timeout}
-	return r.all()
+	r := &run{c: c, svc: svc, caller: caller, keepers: keepers, timeout: o.timeout}
+	if !c.JSON {
+		r.lines = c.Out
+	}
+	r.all(made.Missions)
+	return r.report()
 }
 
 // detach starts the keepers and leaves them alone.

@@ -8,17 +8,51 @@ import (
 	"time"
 
 	"github.com/umbra-vcs/umbra/commands/call"
+	"github.com/umbra-vcs/umbra/commands/print"
 	"github.com/umbra-vcs/umbra/missions"
 )
 
-// run is one `umbra fork run` that waits for its forks.
+// Background is forks whose agents answer in the background, and how they are waited for.
+type Background struct {
+	Missions []missions.Mission
+	Timeout  time.Duration // of each agent; 0: none
+	// Watch is shown the forks after each change and each second, instead of lines that
+	// say what becomes of them.
+	Watch func([]Standing)
+}
+
+// Standing is how a fork in the background stands.
+type Standing struct {
+	Mission string
+	Ended   bool
+	Begun   time.Time // its agent; zero if it has not
+	Said    string    // how it ended, else what it waits for
+}
+
+// Await has the agents of forks answer the prompts that are kept for them, and waits for
+// the ends of all. An agent that works already, under a keeper that another command has
+// started, is waited for too. stopped says that the user has interrupted that.
+func Await(c *call.Call, svc missions.Service, caller missions.Caller, b Background) (outcomes []Outcome, stopped bool) {
+	r := &run{c: c, svc: svc, caller: caller, keepers: keepers{c: c, timeout: b.Timeout}, timeout: b.Timeout, watch: b.Watch, lines: c.Err}
+	r.all(b.Missions)
+	for _, f := range r.forks {
+		outcomes = append(outcomes, f.outcome)
+	}
+	return outcomes, r.stopped
+}
+
+// IsGood reports whether the agent has answered, and ended well.
+func (o Outcome) IsGood() bool { return o.isGood() }
+
+// run is background forks that one command waits for.
 type run struct {
 	c       *call.Call
 	svc     missions.Service
 	caller  missions.Caller
-	made    missions.ForkResult
 	keepers keepers
 	timeout time.Duration
+	watch   func([]Standing)
+	lines   *print.Printer // for what has become of a fork; nil for nowhere
 
 	forks   []*background // in their order
 	started int
@@ -33,23 +67,32 @@ type background struct {
 	begun   time.Time        // its agent; zero if it has not
 	ended   bool
 	outcome Outcome
+
+	isFollowed bool // another command has started its keeper
 }
 
 // all starts the keepers in their order, each when the one before has launched its agent
 // or has ended, and reports each end. So one alone waits for its turn.
-func (r *run) all() error {
-	for _, m := range r.made.Missions {
+func (r *run) all(list []missions.Mission) {
+	for _, m := range list {
 		o := Outcome{Mission: m.Name, ID: m.ID, Workspace: m.Workspace, Ended: EndedNotBegun, PromptKept: true}
 		r.forks = append(r.forks, &background{mission: m, outcome: o})
 	}
 	heard, interrupted := newMailbox(), r.c.Context.Done()
-	var impatient <-chan time.Time // nil before the user has interrupted
+	var impatient, tick <-chan time.Time // nil before the user has interrupted; where nobody watches
+	if r.watch != nil {
+		ticker := time.NewTicker(time.Second)
+		defer ticker.Stop()
+		tick = ticker.C
+	}
 	for {
 		r.startNext(heard)
+		r.show()
 		if !r.living() && (r.stopped || r.started == len(r.forks)) {
-			return r.report()
+			return
 		}
 		select {
+		case <-tick:
 		case <-heard.more:
 			for _, e := range heard.takeAll() {
 				r.take(e)
@@ -63,6 +106,33 @@ func (r *run) all() error {
 	}
 }
 
+// show shows how the forks stand to whoever watches.
+func (r *run) show() {
+	if r.watch == nil {
+		return
+	}
+	list := []Standing{}
+	for _, b := range r.forks {
+		list = append(list, Standing{Mission: b.mission.Name, Ended: b.ended, Begun: b.begun, Said: r.standing(b)})
+	}
+	r.watch(list)
+}
+
+// standing is what is to be said of a fork now.
+func (r *run) standing(b *background) string {
+	if b.ended {
+		return b.outcome.how(r.timeout)
+	}
+	return b.said
+}
+
+// say says what becomes of forks, unless somebody watches.
+func (r *run) say(format string, args ...any) {
+	if r.watch == nil {
+		r.c.Notice(format, args...)
+	}
+}
+
 // startNext starts the next keeper if none waits for its agent's launch.
 func (r *run) startNext(heard *mailbox) {
 	for !r.stopped && r.started < len(r.forks) {
@@ -73,12 +143,46 @@ func (r *run) startNext(heard *mailbox) {
 		}
 		b := r.forks[r.started]
 		r.started++
+		if r.follows(b, heard) {
+			continue
+		}
 		var err error
 		if b.cmd, err = r.keepers.start(b.mission, heard); err == nil {
 			return
 		}
 		b.ended, b.said = true, err.Error()
 		r.finish(b, call.CodeBeforeAgent, r.c.Now())
+	}
+}
+
+// follows reports whether a fork is not to be started: its agent has ended, or it works
+// and its end is waited for.
+func (r *run) follows(b *background, heard *mailbox) bool {
+	switch {
+	case b.mission.PromptKept:
+		return false
+	case b.mission.State == missions.StateClosed:
+		b.ended, b.begun = true, b.mission.StateSince
+		b.outcome.follow(b.mission)
+		return true
+	}
+	b.begun, b.isFollowed = b.mission.StateSince, true
+	ctx := context.WithoutCancel(r.c.Context)
+	go func() {
+		_, err := r.svc.Wait(ctx, missions.WaitRequest{Caller: r.caller, Missions: []string{b.mission.ID}, States: []missions.StateName{missions.StateClosed}})
+		e := keeperEvent{mission: b.mission.ID, at: r.c.Now(), ended: true}
+		if err != nil {
+			e.code, e.line = missions.AsError(err).Kind.ExitCode(), errorPrefix+missions.AsError(err).Message
+		}
+		heard.put(e)
+	}()
+	return true
+}
+
+// follow takes over how the agent of a mission has ended.
+func (o *Outcome) follow(m missions.Mission) {
+	if o.Ended, o.PromptKept, o.ExitCode = EndedKilled, m.PromptKept, m.ExitCode; m.ExitCode != nil {
+		o.Ended = EndedByItself
 	}
 }
 
@@ -102,17 +206,19 @@ func (r *run) take(e keeperEvent) {
 		switch {
 		case b.mission.ID != e.mission:
 		case e.ended:
-			b.ended = true
+			if b.ended = true; e.line != "" {
+				b.hear(e.line)
+			}
 			r.finish(b, e.code, e.at)
 		case b.begun.IsZero() && strings.HasPrefix(e.line, b.mission.ID+" "):
 			b.begun, b.said = e.at, ""
-			r.c.Notice("%s has begun", b.mission.Name)
+			r.say("%s has begun", b.mission.Name)
 		default:
 			b.hear(e.line)
 			if b.begun.IsZero() {
-				r.c.Notice("%s %s%s", b.mission.Name, e.line, r.afterThis())
+				r.say("%s %s%s", b.mission.Name, e.line, r.afterThis())
 			} else if strings.HasPrefix(e.line, "note: ") {
-				r.c.Notice("%s: %s", b.mission.Name, e.line)
+				r.say("%s: %s", b.mission.Name, e.line)
 			}
 		}
 	}
@@ -144,7 +250,7 @@ const stopPatience = 5 * time.Second
 // which their keepers pass it on to.
 func (r *run) terminate() {
 	for _, b := range r.forks[:r.started] {
-		if !b.ended {
+		if !b.ended && !b.isFollowed {
 			_ = b.cmd.Process.Signal(syscall.SIGTERM) // one that has ended since is heard of
 		}
 	}

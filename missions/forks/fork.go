@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/umbra-vcs/umbra/gitstore"
@@ -38,14 +37,6 @@ func (f *Forker) Fork(ctx context.Context, r missions.ForkRequest) (missions.For
 	at, present, err := f.ForkPoint(ctx, r)
 	if err != nil {
 		return missions.ForkResult{}, err
-	}
-	if r.Agent != "" && r.Agent != at.Agent {
-		if r.Command, err = f.agents.AgentCommand(r.Agent); err != nil {
-			return missions.ForkResult{}, err
-		}
-		if !agents.IsOnPath(r.Caller.Env["PATH"], r.Agent) {
-			return missions.ForkResult{}, missions.Errorf(missions.KindFailed, "install it", "%s is not on PATH", r.Agent)
-		}
 	}
 	return f.forkWholeMoment(ctx, at, present, r)
 }
@@ -88,9 +79,14 @@ func (f *Forker) forkMoment(ctx context.Context, at addresses.ResolvedMoment, pr
 	if at.CheckMachine() != nil { // its agent's stores here are those of who forks it
 		at.Binding.AgentVars = agents.AgentVars(f.Adapter(at.Agent), projects.CallerEnv(r.Caller))
 	}
-	err := f.checkForkAgent(at, r)
+	single, err := f.singleRequests(at, r)
 	if err != nil {
 		return missions.ForkResult{}, err
+	}
+	for _, one := range single {
+		if err := f.checkForkAgent(at, one); err != nil {
+			return missions.ForkResult{}, err
+		}
 	}
 	if result.Source, err = f.snapshots.LogEntry(ctx, at.Mission, at.Snapshot, nil); err != nil {
 		return missions.ForkResult{}, err
@@ -104,7 +100,7 @@ func (f *Forker) forkMoment(ctx context.Context, at addresses.ResolvedMoment, pr
 // checkForkAgent refuses what the forks' agent could not be given: a prompt, a model, a
 // launch without a terminal.
 func (f *Forker) checkForkAgent(at addresses.ResolvedMoment, r missions.ForkRequest) error {
-	agent, program, prompt := at.Agent, at.AgentName(), strings.Join(append(r.Prompts, r.Prompt), "")
+	agent, program, prompt := at.Agent, at.AgentName(), r.Prompt
 	if len(r.Command) > 0 {
 		agent = f.AgentOf(r.Command)
 		program = agent
@@ -132,8 +128,8 @@ func checkRequest(r missions.ForkRequest) error {
 		return missions.Errorf(missions.KindUsage, "give each fork one prompt", "the prompts of the forks contradict each other")
 	case slices.Contains(r.Prompts, ""):
 		return missions.Errorf(missions.KindUsage, "give each fork a prompt that says something", "a prompt of the forks is empty")
-	case max(1, r.Count)*len(r.Prompts) > 100:
-		return missions.Errorf(missions.KindUsage, "make 100 at a time", "%d forks are too many", max(1, r.Count)*len(r.Prompts))
+	case countForks(r) > 100:
+		return missions.Errorf(missions.KindUsage, "make 100 at a time", "%d forks are too many", countForks(r))
 	case r.Prompt != "" && r.Again:
 		return missions.Errorf(missions.KindUsage, "choose one", "--prompt and --again contradict each other")
 	case r.Ignored != "" && r.Ignored != "copy" && r.Ignored != "skip":

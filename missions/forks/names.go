@@ -7,6 +7,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/addresses"
+	"github.com/umbra-vcs/umbra/missions/agents"
 	"github.com/umbra-vcs/umbra/missions/projects"
 	"github.com/umbra-vcs/umbra/missions/settings"
 )
@@ -29,8 +30,12 @@ func (f *Forker) ReserveNames(ctx context.Context, at addresses.ResolvedMoment, 
 		return nil, err
 	}
 	defer naming.Release()
+	single, err := f.singleRequests(at, r)
+	if err != nil {
+		return nil, err
+	}
 	var jobs []*forkJob
-	for n, r := range singleRequests(r) {
+	for n, r := range single {
 		job := &forkJob{forker: f, moment: at, request: r, configChoice: choice, copyLimit: config.Fork.CopyLimit, id: f.NewID()}
 		if job.name, err = f.forkName(at, r, n); err != nil {
 			return jobs, err
@@ -46,21 +51,46 @@ func (f *Forker) ReserveNames(ctx context.Context, at addresses.ResolvedMoment, 
 	return jobs, nil
 }
 
-// singleRequests are the requests of the single forks, each with its prompt.
-func singleRequests(r missions.ForkRequest) (all []missions.ForkRequest) {
-	prompts := r.Prompts
+// singleRequests are the requests of the single forks, each with its prompt, agent and
+// model.
+func (f *Forker) singleRequests(at addresses.ResolvedMoment, r missions.ForkRequest) (all []missions.ForkRequest, err error) {
+	variants, prompts := variantsOf(r), r.Prompts
 	if len(prompts) == 0 {
 		prompts = []string{r.Prompt}
 	}
-	if len(prompts) > 1 && r.Count == 0 {
+	if countForks(r) > 1 && r.Count == 0 {
 		r.Count = 1 // their names are numbered
 	}
-	for _, r.Prompt = range prompts {
-		for range max(1, r.Count) {
-			all = append(all, r)
+	for _, v := range variants {
+		one := r
+		one.Agent, one.Model = v.Agent, v.Model
+		if v.Agent != "" && v.Agent != at.Agent {
+			if one.Command, err = f.agents.AgentCommand(v.Agent); err != nil {
+				return nil, err
+			}
+			if !agents.IsOnPath(r.Caller.Env["PATH"], v.Agent) {
+				return nil, missions.Errorf(missions.KindFailed, "install it", "%s is not on PATH", v.Agent)
+			}
+		}
+		for _, one.Prompt = range prompts {
+			for range max(1, r.Count) {
+				all = append(all, one)
+			}
 		}
 	}
-	return all
+	return all, nil
+}
+
+// variantsOf are who goes on in the forks of a request.
+func variantsOf(r missions.ForkRequest) []missions.ForkVariant {
+	if len(r.Variants) == 0 {
+		return []missions.ForkVariant{{Agent: r.Agent, Model: r.Model}}
+	}
+	return r.Variants
+}
+
+func countForks(r missions.ForkRequest) int {
+	return max(1, r.Count) * max(1, len(r.Prompts)) * len(variantsOf(r))
 }
 
 // forkName is the fork's name: the requested name, with a number where several forks

@@ -29,7 +29,7 @@ func (h Home) CheckErasable() error {
 		{"trash", isID},
 		{filepath.Join("agents", "launch"), isID},
 		{filepath.Join("agents", "output"), isID},
-		{filepath.Join("agents", "checks"), isID},
+		{filepath.Join("agents", "checks"), isCheckEntry},
 		{"index", h.isIndexEntry},
 	} {
 		children, err := os.ReadDir(h.Path(dir.name))
@@ -98,6 +98,9 @@ func (h Home) isIndexEntry(string) bool {
 	}
 	return false
 }
+
+// isCheckEntry is of what a check has printed, and of what it said.
+func isCheckEntry(name string) bool { return isID(strings.TrimSuffix(name, checkResultEnd)) }
 
 func isID(name string) bool { return missions.IsID(name) }
 

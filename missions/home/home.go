@@ -205,6 +205,14 @@ func (h Home) OutputFile(mission string) string { return h.Path("agents", "outpu
 // CheckOutputFile is what the newest check of a mission's workspace has printed.
 func (h Home) CheckOutputFile(mission string) string { return h.Path("agents", "checks", mission) }
 
+// CheckResultFile is what the newest check of a mission's workspace said, and of which
+// snapshot.
+func (h Home) CheckResultFile(mission string) string {
+	return h.CheckOutputFile(mission) + checkResultEnd
+}
+
+const checkResultEnd = ".json"
+
 // SocketFile holds the path of the socket of whoever holds the home lock.
 func (h Home) SocketFile() string { return h.Path("socket-" + h.Machine) }
 

@@ -73,7 +73,8 @@ type Stored struct {
 	Unnamed     bool              `json:"unnamed,omitempty"` // to be named by its first prompt
 	Notes       []Note            `json:"notes,omitempty"`   // for the agent's next prompt
 	// FirstPrompt is sent to the agent when it is launched for the first time.
-	FirstPrompt string `json:"first_prompt,omitempty"`
+	FirstPrompt string            `json:"first_prompt,omitempty"`
+	Contest     *missions.Contest `json:"contest,omitempty"` // that the fork was made for
 	// FreshCommand says that Command was given to a fork and was not run yet.
 	FreshCommand bool   `json:"fresh_command,omitempty"`
 	StartedBy    string `json:"started_in,omitempty"` // the mission whose agent started this one

@@ -96,7 +96,7 @@ func (tk *Taker) Snapshot(ctx context.Context, r missions.SnapshotRequest) (miss
 	if what == "" {
 		what = "by hand"
 	}
-	req := &Request{Take: &missions.TakeSnapshot{Trigger: missions.TriggerManual, Message: what, UserMessage: r.Message != ""}, isRepeat: r.Repeated}
+	req := &Request{Take: &missions.TakeSnapshot{Trigger: missions.TriggerManual, Message: what, UserMessage: r.Message != "", OnlyIfChanged: r.OnlyIfChanged}, isRepeat: r.Repeated}
 	if r.ID != "" {
 		req.Ids = []string{r.ID}
 	}

@@ -163,5 +163,13 @@ func (b *Bin) removeMission(ctx context.Context, m *projects.Mission, r missions
 	}
 	failpoint.Hit("remove.removed")
 	result.Trash = append(result.Trash, string(gitstore.TrashAgentRef(m.ID)))
-	return errors.Join(b.Journal.DeleteLive(m.ID), b.Journal.DropQueue(m.ID), journal.Remove(b.Home.OutputFile(m.ID)), journal.Remove(b.Home.CheckOutputFile(m.ID)))
+	return errors.Join(b.Journal.DeleteLive(m.ID), b.Journal.DropQueue(m.ID), b.removeOutputs(m.ID))
+}
+
+// removeOutputs removes what a mission's agent and its checks have printed.
+func (b *Bin) removeOutputs(mission string) (err error) {
+	for _, name := range []string{b.Home.OutputFile(mission), b.Home.CheckOutputFile(mission), b.Home.CheckResultFile(mission)} {
+		err = errors.Join(err, journal.Remove(name))
+	}
+	return err
 }

@@ -1,0 +1,45 @@
+package contests
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/umbra-vcs/umbra/commands/forks"
+	"github.com/umbra-vcs/umbra/commands/print"
+)
+
+// TestLiveTable draws how forks stand in the place of what it has drawn before, and leaves
+// nothing on the terminal. Off a terminal nothing is drawn.
+func TestLiveTable(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	now := time.Unix(1000, 0)
+	table := &liveTable{terminal: &out, printer: print.To(&out), now: func() time.Time { return now }}
+	if table.watch() != nil {
+		t.Error("it is drawn where there is no terminal")
+	}
+	table.printer.Terminal = true
+	draw := table.watch()
+	list := []forks.Standing{
+		{Mission: "one", Begun: now.Add(-90 * time.Second)},
+		{Mission: "two", Said: "waits for its turn: 1 mission is live"},
+		{Mission: "three", Ended: true, Said: "has answered"},
+	}
+	draw(list)
+	if got, want := out.String(), "one    works  1m30s\ntwo    waits         waits for its turn: 1 mission is live\nthree  ended         has answered\n"; got != want {
+		t.Errorf("drawn is\n%s\nwant\n%s", got, want)
+	}
+	out.Reset()
+	draw(list)
+	if got := out.String(); !strings.HasPrefix(got, "\x1b[3A\x1b[Jone ") {
+		t.Errorf("drawn again is %q", got)
+	}
+	out.Reset()
+	table.erase()
+	table.erase()
+	if got := out.String(); got != "\x1b[3A\x1b[J" {
+		t.Errorf("erased by %q", got)
+	}
+}
