@@ -107,7 +107,7 @@ func asking[In any](name, about string, line func(In, *missions.Mission) (line, 
 			}
 			return &sdk.CallToolResult{InputRequests: sdk.InputRequestMap{question: &sdk.ElicitParams{
 				Mode:            "form",
-				Message:         fmt.Sprintf("Umbra is asked to %s.\n\n%s\n\nGo ahead?", name, head(plan.text())),
+				Message:         head(plan.text()) + "\nGo ahead?", // some agents show no more than three lines at first
 				RequestedSchema: map[string]any{"type": "object", "properties": map[string]any{}},
 			}}}, nil
 		})

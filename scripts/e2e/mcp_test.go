@@ -99,3 +99,31 @@ func TestToolsOfOthers(t *testing.T) {
 		})
 	}
 }
+
+// TestUserIsAsked: on a terminal Claude Code asks its user whether its agent may restore
+// its own mission, which is done when the turn has ended.
+func TestUserIsAsked(t *testing.T) {
+	t.Parallel()
+	p := newPerson(t, clients.ClaudeCurrent)
+	s := p.terminal(umbraPath(), "mission", "new", "--name", "tui", "--", "claude", "--dangerously-skip-permissions")
+	s.see(ready)
+	before := files(t, p.repo)
+	s.prompts("tui", `write it [[write path=new.txt content="new"]] [[say written]]`, 1)
+	agent := s.is("tui", "idle", 1).PID
+	s.prompts("tui", calls("go back", [2]string{"restore", `{"moment":"tui@1.0"}`}), 2)
+	s.see("restore of ")
+	if now := files(t, p.repo); len(now) != len(before)+1 {
+		t.Errorf("before the answer the files are %v", now)
+	}
+	s.watch("the user's answer to be taken", func() bool { // at first it takes no key
+		s.tmux("send-keys", "Enter")
+		return !strings.Contains(s.screen(), "requests your input")
+	})
+	s.watch("the restore to be done", func() bool { return strings.Contains(p.umbra("log", "tui", "--ops"), "restore") })
+	s.watch("the agent to be there again", func() bool { pid := p.mission("tui").PID; return pid != 0 && pid != agent })
+	same(t, "the restored workspace", files(t, p.repo), before)
+	request, _ := p.server.Last(standin.Prompted("go back"))
+	if history := strings.Join(standin.Lines(standin.History(request)), "\n"); !strings.Contains(history, "the restore happens when it ends") {
+		t.Errorf("the model was sent\n%s", history)
+	}
+}
