@@ -4,6 +4,7 @@ import (
 	"github.com/umbra-vcs/umbra/commands/call"
 	"github.com/umbra-vcs/umbra/commands/flags"
 	"github.com/umbra-vcs/umbra/commands/print"
+	"github.com/umbra-vcs/umbra/commands/wording"
 	"github.com/umbra-vcs/umbra/missions"
 )
 
@@ -14,10 +15,11 @@ func Enter() *call.Verb {
 		Name: "enter", Args: "[MOMENT]", Max: 1, Short: "try something aside: a fork takes over the terminal of a mission, which is parked",
 		Long: `Forks the mission as umbra fork does, ends its agent when its turn ends, and launches
 the fork's agent in the same terminal. The mission is parked: its files and its
-conversation stay as they are. It is back in its terminal after umbra fork exit, and
-when the fork's agent ends. Works from within the agent too: by you, or by the agent
-itself. One fork at a time, and none inside it (exit code 11). An agent that Umbra has
-not started has no terminal to pass on: the command to type instead is named.`,
+conversation stay as they are. It is back in its terminal after umbra fork exit, umbra
+fork report or umbra promote, and when the fork's agent ends. Works from within the
+agent too: by you, or by the agent itself. One fork at a time, and none inside it (exit
+code 11). An agent that Umbra has not started has no terminal to pass on: the command
+to type instead is named.`,
 		Flags: []flags.Flag{
 			flags.String("topic", "let the fork's agent begin with the prompt `TEXT`", &r.Topic),
 		},
@@ -67,23 +69,7 @@ stays: umbra mission resume goes on in it, umbra promote brings it home later.`,
 			if err != nil {
 				return err
 			}
-			return c.TellDone(done, func(p *print.Printer) { WriteLeft(p, done) })
+			return c.TellDone(done, func(p *print.Printer) { wording.SideForkLeft(p, done) })
 		},
-	}
-}
-
-// WriteLeft says when a side fork is left.
-func WriteLeft(p *print.Printer, r missions.SideForkResult) {
-	fork, parent := print.Clean(r.ForkName), print.Clean(r.ParentName)
-	switch {
-	case r.Queued:
-		p.Folded("when this turn of " + fork + " ends, " + parent + " has its terminal again; umbra undo " + fork + " --queued cancels that")
-	case r.Begun:
-		p.Folded("in a moment " + parent + " has this terminal again")
-	default:
-		p.Folded(parent + " has its terminal again; to go on in the fork: umbra mission resume " + fork)
-	}
-	for _, note := range r.Notes {
-		p.Line("note: %s", print.Clean(note))
 	}
 }

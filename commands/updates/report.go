@@ -8,25 +8,35 @@ import (
 	"unicode"
 
 	"github.com/umbra-vcs/umbra/commands/call"
+	"github.com/umbra-vcs/umbra/commands/flags"
 	"github.com/umbra-vcs/umbra/commands/print"
+	"github.com/umbra-vcs/umbra/commands/wording"
 	"github.com/umbra-vcs/umbra/missions"
 )
 
 // Report is the verb fork report.
 func Report() *call.Verb {
+	var stay bool
 	return &call.Verb{
 		Name: "report", Args: "[FORK] [TEXT]", Max: 2, Short: "tell the agent of a fork's parent what the fork has found",
 		Long: `Queues TEXT for the mission that the fork was made from, whose agent is given it with
 its next prompt, once, as another agent's words. Without TEXT it is the last answer
 of the fork's agent; - reads it from stdin. A single argument without white space is
-the fork; without one it is the mission of this directory or agent. The fork stays as it
-is. What is too long for a prompt is cut there, and says where the whole of it is. Text
-that looks like a secret is left out.`,
-		Run: runReport,
+the fork; without one it is the mission of this directory or agent. A side fork is left
+then, as by umbra fork exit; any other fork stays as it is. What is too long for a prompt
+is cut there, and says where the whole of it is. Text that looks like a secret is left out.`,
+		Flags: []flags.Flag{flags.Bool("stay", "stay in the side fork", &stay)},
+		Run:   func(c *call.Call) error { return runReport(c, stay) },
 	}
 }
 
-func runReport(c *call.Call) error {
+// reported is a report that was queued, and the side fork that is left then.
+type reported struct {
+	missions.ReportResult
+	Left *missions.SideForkResult `json:"left,omitempty"`
+}
+
+func runReport(c *call.Call, stay bool) error {
 	r, err := reportRequest(c)
 	if err != nil {
 		return err
@@ -36,7 +46,8 @@ func runReport(c *call.Call) error {
 		return err
 	}
 	r.Caller, r.ID = caller, missions.NewRequestID()
-	done, err := svc.Report(ctx, r)
+	done := reported{}
+	done.ReportResult, err = svc.Report(ctx, r)
 	if err != nil {
 		e := missions.AsError(err)
 		if e.Kind == missions.KindNotFound && r.Text == "" && r.Fork != "" {
@@ -44,7 +55,20 @@ func runReport(c *call.Call) error {
 		}
 		return err
 	}
-	return c.TellDone(done, func(p *print.Printer) { WriteReported(p, done) })
+	if m, err := svc.Mission(ctx, missions.MissionRequest{Caller: caller, Name: done.Update.FromID}); err == nil && m.SideForkOf != "" && !stay {
+		left, err := svc.LeaveFork(ctx, missions.LeaveForkRequest{Caller: caller, Fork: m.ID})
+		if err != nil {
+			c.Notice("it is reported; the side fork is not left: %s", missions.AsError(err).Message)
+		} else {
+			done.Left, done.State = &left, missions.StateIdle // its agent is there again then
+		}
+	}
+	return c.TellDone(done, func(p *print.Printer) {
+		WriteReported(p, done.ReportResult)
+		if done.Left != nil {
+			wording.SideForkLeft(p, *done.Left)
+		}
+	})
 }
 
 // reportRequest reads the arguments: a fork, a text, or both.

@@ -132,14 +132,14 @@ func (t terminal) banner(m *projects.Mission, h *projects.Handover) string {
 	case a.Leave != nil:
 		return fmt.Sprintf("umbra: back in %s; %s is kept: umbra mission resume %s", next.Name, m.Name, m.Name)
 	case a.Enter.Topic != "":
-		return fmt.Sprintf("umbra: side fork %s of %s: %s\n%s", next.Name, m.Name, missions.OneLine("", a.Enter.Topic), leaveWords(m))
+		return fmt.Sprintf("umbra: side fork %s of %s: %s\n%s", next.Name, m.Name, strings.Join(strings.Fields(a.Enter.Topic), " "), leaveWords(m))
 	}
 	return fmt.Sprintf("umbra: side fork %s of %s\n%s", next.Name, m.Name, leaveWords(m))
 }
 
 // leaveWords says how a side fork can end.
 func leaveWords(parent *projects.Mission) string {
-	return fmt.Sprintf("  back to %s, which is parked: umbra fork exit", parent.Name)
+	return fmt.Sprintf("  back to %[1]s, which is parked: umbra fork exit; with what was found out: umbra fork report; with all that was done: umbra promote", parent.Name)
 }
 
 // beginLeaving has a side fork left whose agent has ended by itself, as its keeper reports.

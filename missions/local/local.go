@@ -111,8 +111,8 @@ func New(o Options) (*Service, error) {
 	s.Mover = moves.New(d, s.Taker, s.Observer, s.Launcher)
 	s.Bin = trash.New(d, s.Finder, s.Library, s.Taker, s.Observer, s.Launcher, s.Restorer)
 	s.Forker = forks.New(d, s.Finder, s.Library, s.Taker, s.Observer, s.Launcher, s.Bin, s.Courier)
-	s.Exchanger = sideforks.New(d, s.Finder, s.Scheduler, s.Forker)
 	s.Promoter = promotes.New(d, s.Finder, s.Taker, s.Observer, s.Scheduler)
+	s.Exchanger = sideforks.New(d, s.Finder, s.Scheduler, s.Forker, s.Promoter)
 	s.Comparer = comparisons.New(d, s.Finder, s.Observer)
 	s.Listener = events.New(d, s.Finder, s.Library, s.Taker, s.Observer, s.Launcher, s.Scheduler, s.Mover, s.Courier)
 	s.Reader = history.New(d, s.Finder, s.Library, s.Taker, s.Observer, s.Launcher, s.Installer, s.Comparer)
@@ -123,7 +123,7 @@ func New(o Options) (*Service, error) {
 	// What runs up: lower rooms are handed what upper ones do.
 	d.FinishCutOff, d.Rebind = s.Restorer.RecoverUnfinishedRestores, s.Mover.Rebind
 	s.Taker.Effects = snapshots.Effects{Settle: s.Restorer.SettleRestores, Perform: s.Scheduler.PerformPendingAction, Automate: s.Launcher.StartAutomations, Housekeep: s.StartHousekeeping}
-	s.Scheduler.PrepareTerminal = s.Exchanger.Prepare
+	s.Scheduler.PrepareTerminal, s.Promoter.LeaveSideFork = s.Exchanger.Prepare, s.Exchanger.LeaveByPromotion
 	s.Launcher.StartAutomation, s.Launcher.Recreate, s.Launcher.Relieve = o.Automate, s.Forker.RecreateMission, s.Scheduler.RelaunchAfterHandover
 	return s, nil
 }

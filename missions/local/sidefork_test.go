@@ -3,6 +3,7 @@ package local
 import (
 	"context"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -213,4 +214,58 @@ func TestSideForkCutOff(t *testing.T) {
 			k.healthy()
 		})
 	}
+}
+
+// TestSideForkPromoted: what a side fork did is its parent's when that has its terminal again.
+func TestSideForkPromoted(t *testing.T) {
+	t.Parallel()
+	k := newKeptAgent(t)
+	r := k.enter("")
+	fork := k.missionNamed(r.ForkName)
+	k.write("mine.txt", "of the parent\n")
+	if err := os.WriteFile(filepath.Join(fork.Workspace, "a.txt"), []byte("of the fork\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	done := k.keeps()
+	p, err := k.local.Promote(context.Background(), missions.PromoteRequest{Caller: k.caller(), Fork: fork.Name})
+	if err != nil || !p.Done || p.Snapshot == "" || p.Handover == nil {
+		t.Errorf("promoted: %+v, %v", p, err)
+	}
+	if next := <-done; next.Do != missions.DoRelaunch || next.Launch.Mission.ID != k.id || !strings.Contains(next.Banner, "back in live, which has what "+fork.Name+" did") {
+		t.Errorf("next: %+v", next)
+	}
+	if k.read("a.txt") != "of the fork\n" || k.read("mine.txt") != "of the parent\n" {
+		t.Errorf("a.txt is %q, mine.txt %q", k.read("a.txt"), k.read("mine.txt"))
+	}
+	if fork = k.missionNamed(fork.Name); fork.CloseReason != missions.CloseReasonPromoted {
+		t.Errorf("the fork is %s, %s", fork.State, fork.CloseReason)
+	}
+	k.healthy()
+}
+
+// TestSideForkPromotionRefused: where both sides changed the same lines, the user is asked
+// while the fork's agent still has the terminal.
+func TestSideForkPromotionRefused(t *testing.T) {
+	t.Parallel()
+	k := newKeptAgent(t)
+	fork := k.missionNamed(k.enter("").ForkName)
+	k.write("a.txt", "of the parent\n")
+	if err := os.WriteFile(filepath.Join(fork.Workspace, "a.txt"), []byte("of the fork\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	promote := missions.PromoteRequest{Caller: k.caller(), Fork: fork.Name}
+	_, err := k.local.Promote(context.Background(), promote)
+	if e := missions.AsError(err); err == nil || e.Kind != missions.KindConflict || len(e.Details) == 0 {
+		t.Fatalf("promoted: %v", err)
+	}
+	if now := k.missionNamed(fork.Name); now.State != missions.StateIdle || now.SideForkOf != "live" {
+		t.Errorf("the fork is %+v", now)
+	}
+	done := k.keeps()
+	promote.All = true
+	if p, err := k.local.Promote(context.Background(), promote); err != nil || !p.Done || k.read("a.txt") != "of the fork\n" {
+		t.Errorf("promoted: %+v, %v, a.txt is %q", p, err, k.read("a.txt"))
+	}
+	<-done
+	k.healthy()
 }

@@ -26,6 +26,10 @@ type Promoter struct {
 	snapshots *snapshots.Taker
 	presence  *presence.Observer
 	handovers *handovers.Scheduler
+
+	// LeaveSideFork promotes a side fork as it is left: both agents are to be at rest. The
+	// room of side forks hands it in.
+	LeaveSideFork func(ctx context.Context, fork, parent *projects.Mission, r missions.PromoteRequest) (missions.PromoteResult, error)
 }
 
 // New makes a Promoter.
@@ -44,6 +48,14 @@ func (p *Promoter) Promote(ctx context.Context, r missions.PromoteRequest) (miss
 	if err != nil {
 		return missions.PromoteResult{}, err
 	}
+	if parked := p.ParkedParent(fork); parked != nil && !r.Preview {
+		return p.LeaveSideFork(ctx, fork, parked, r)
+	}
+	return p.PromoteFork(ctx, fork, parent, r)
+}
+
+// PromoteFork is Promote for a fork that was found, whoever has the parent's terminal.
+func (p *Promoter) PromoteFork(ctx context.Context, fork, parent *projects.Mission, r missions.PromoteRequest) (missions.PromoteResult, error) {
 	fork, refused, err := p.settleFork(ctx, fork, r)
 	if err != nil {
 		return missions.PromoteResult{}, err

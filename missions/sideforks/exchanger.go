@@ -13,6 +13,7 @@ import (
 	"github.com/umbra-vcs/umbra/missions/handovers"
 	"github.com/umbra-vcs/umbra/missions/presence"
 	"github.com/umbra-vcs/umbra/missions/projects"
+	"github.com/umbra-vcs/umbra/missions/promotes"
 )
 
 // Exchanger exchanges the missions that a terminal serves.
@@ -21,11 +22,12 @@ type Exchanger struct {
 	addresses *addresses.Finder
 	handovers *handovers.Scheduler
 	forks     *forks.Forker
+	promotes  *promotes.Promoter
 }
 
 // New makes an Exchanger.
-func New(d *projects.Desk, a *addresses.Finder, h *handovers.Scheduler, f *forks.Forker) *Exchanger {
-	return &Exchanger{Desk: d, addresses: a, handovers: h, forks: f}
+func New(d *projects.Desk, a *addresses.Finder, h *handovers.Scheduler, f *forks.Forker, p *promotes.Promoter) *Exchanger {
+	return &Exchanger{Desk: d, addresses: a, handovers: h, forks: f, promotes: p}
 }
 
 // EnterFork parks a mission, and gives its terminal to a fork of it, at the end of its turn.
@@ -132,10 +134,10 @@ func resultOf(parent *projects.Mission, done missions.RestoreResult) missions.Si
 }
 
 // Prepare does what is to be done before a terminal is passed on, while nobody's agent has
-// ended yet: it makes the fork.
+// ended yet: it makes the fork, or promotes it.
 func (x *Exchanger) Prepare(ctx context.Context, m *projects.Mission, a projects.Action) (projects.Action, error) {
 	if a.Enter == nil {
-		return a, nil
+		return a, x.promote(ctx, m, *a.Leave)
 	}
 	r := *a.Enter
 	if r.Fork != "" {

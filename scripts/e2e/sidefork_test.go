@@ -2,10 +2,12 @@ package e2e
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/umbra-vcs/umbra/scripts/clients"
+	"github.com/umbra-vcs/umbra/scripts/standin"
 )
 
 // TestSideFork has Claude Code enter side forks in its terminal, by itself and by its user,
@@ -46,8 +48,37 @@ func TestSideFork(t *testing.T) {
 
 	p.umbra("fork", "enter", "tui")
 	name = s.parked()
-	p.umbra("fork", "exit")
+	s.enter(`tell, please [[bash cmd="umbra fork report 'a map is faster'"]] [[say tell done]]`)
 	s.back(name, "discarded")
+	prompt, lines = k.prompt("echo")
+	s.prompts("tui", prompt, 5)
+	s.is("tui", "idle", 5)
+	if request, ok := p.server.Last(standin.Prompted("echo, please")); !ok || strings.Count(string(request.Body), "| a map is faster") != 1 {
+		t.Errorf("the parent's model was not told once what the fork has found")
+	}
+	k.heard("echo", lines)
+
+	p.umbra("fork", "enter", "tui")
+	name = s.parked()
+	f = k.forked(name, len(k.ends)-1)
+	s.goesOn(f, "foxtrot", 6)
+	s.enter(`keep, please [[bash cmd="umbra promote"]] [[say keep done]]`)
+	s.back(name, "promoted")
+	same(t, "the parent's workspace", files(t, p.repo), files(t, f.workspace))
+	if r := asked[handed](p, "undo", "tui"); r.Handover.How != "relaunched" {
+		t.Errorf("undo says %+v", r)
+	}
+	same(t, "the parent's workspace after undo", files(t, p.repo), k.ends[len(k.ends)-1].files)
+	if r := asked[handed](p, "redo", "tui"); r.Handover.How != "relaunched" {
+		t.Errorf("redo says %+v", r)
+	}
+	prompt, _ = k.prompt("golf")
+	s.shows("redo to tui@", "keep done", "golf")
+	s.enter(prompt)
+	s.see("● golf done")
+	if request, ok := p.server.Last(standin.Prompted("golf, please")); !ok || !slices.Contains(p.plain(request), "assistant: foxtrot done") {
+		t.Errorf("the parent's model does not know what the promoted fork's does")
+	}
 	s.enter("/exit")
 	s.ends()
 }
