@@ -83,6 +83,7 @@ func inReadOnlyHome() map[string][]attempt {
 		"hook":             {{silent, `claude <"$EVENT"`, 0}, {refused, `claude --strict <"$EVENT"`, 0}, {silent, "vim save a.txt", 0}},
 		"mcp":              one(silent, "</dev/null"), // each of its tools is one of these commands
 		"run-automation":   one("", "what the daemon starts after a snapshot"),
+		"run-housekeeping": one("", "what a command starts that did its own work"),
 		"completion":       one(silent, "bash"),
 		"complete":         one(silent, "bash -- 'umbra show '"),
 		"man":              one(silent, "log"),
