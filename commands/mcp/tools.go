@@ -24,7 +24,9 @@ func tools() []adder {
 			"Use it to find the moment that the other tools are to be given. (umbra log)", listSnapshots),
 		reading("show", "Show one moment: its prompt, what was said in its turn, and what changed since the snapshot before. (umbra show)", showMoment),
 		reading("cat", "Read a file as it was at a moment, also one that was deleted since. (umbra cat)", readFile),
-		reading("diff", "Compare two moments of a mission, or of two missions such as forks of each other, or a moment with the files as they are now. (umbra diff)", compare),
+		reading("diff", "Compare two moments of a mission, or of two missions such as forks of each other, or a moment with the files as they are now. (umbra diff)", diff),
+		adding("compare", "Hold forks beside each other: turns, time, tokens, files and lines of each since it was forked, and which files several have changed. "+
+			"A snapshot of each is taken for that. Which of them is good, your own look at their files says. (umbra compare)", compareForks),
 		reading("wait", "Wait until the agents of forks have ended that run_fork began. (umbra mission wait --state closed)", waitFor),
 		reading("fork_output", "Read what the agent of a fork in the background has printed so far: its answer, once it has ended. (umbra mission output)", readOutput),
 		reading("updates", "List what a mission's agent was told by its forks, or is still to be told with its next prompt. (umbra updates)", listUpdates),
@@ -97,11 +99,22 @@ type diffInput struct {
 	Stat  bool     `json:"stat,omitempty" jsonschema:"only which files differ and by how many lines"`
 }
 
-func compare(in diffInput) (line, error) {
+func diff(in diffInput) (line, error) {
 	if in.From == "" && in.To != "" {
 		return line{}, missions.Errorf(missions.KindUsage, "timeline lists moments", "from is missing: name both moments")
 	}
 	return command("diff").when(in.Stat, "--stat").then(in.From, in.To).after(in.Paths), notFlags(in.From, in.To)
+}
+
+type compareInput struct {
+	Forks []string `json:"forks" jsonschema:"names of the forks"`
+	Diff  bool     `json:"diff,omitempty" jsonschema:"the changed lines too, file by file, each fork's below the other's"`
+}
+
+// compareForks runs no check: that is a command for the shell, and an agent may have been
+// given none.
+func compareForks(in compareInput) (line, error) {
+	return command("compare").when(in.Diff, "--diff").when(!in.Diff, "--json").then(in.Forks...), notFlags(in.Forks...)
 }
 
 type waitInput struct {
