@@ -124,6 +124,10 @@ const (
 	KindOther        Kind = "other"
 )
 
+// SideCommand begins what a person has typed about side forks, which is no name of a
+// snapshot.
+const SideCommand = "/umbra"
+
 // Event is one hook call of an agent.
 type Event struct {
 	Kind       Kind
@@ -135,7 +139,7 @@ type Event struct {
 	Reason     string // session-end
 	Prompt     string
 	PromptID   string
-	Command    string // command: what was typed behind its name
+	Command    string // command: what was typed behind its name, after SideCommand if it is about side forks
 	Tool       Tool
 	Writes     bool // tool-before: the tool can change files
 	Asks       bool // tool-before: the tool is itself a question to the agent's user, open until it has ended

@@ -59,6 +59,14 @@ func carryOut(env call.Env, r missions.HookResult) string {
 	if len(words) > 0 && words[0] == "help" {
 		return askedHelp
 	}
+	if isAboutSideForks(words) {
+		args := sideArgs(words, r.Mission)
+		if args == nil {
+			return sideHelp
+		}
+		_, said := runAsked(env, r.Mission, args, time.Now().Add(askedPatience))
+		return sideHints(said)
+	}
 	args, done := askedArgs(words)
 	until := time.Now().Add(askedPatience)
 	if args[0] == "log" {

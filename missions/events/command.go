@@ -9,6 +9,9 @@ import (
 	"github.com/umbra-vcs/umbra/sessions"
 )
 
+// SideCommand begins the words of an AskedCommand that is about side forks.
+const SideCommand = sessions.SideCommand
+
 // CommandReply is what a hook prints for its agent to show as the answer to an
 // AskedCommand.
 func CommandReply(agent, answer string) []byte {

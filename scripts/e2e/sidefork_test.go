@@ -83,6 +83,31 @@ func TestSideFork(t *testing.T) {
 	s.ends()
 }
 
+// TestSideForkTyped: what is typed in Claude Code is answered by its hook, without a model.
+func TestSideForkTyped(t *testing.T) {
+	t.Parallel()
+	p := newPerson(t, clients.ClaudeCurrent)
+	p.umbra("hooks", "install", "claude")
+	s := p.terminal(umbraPath(), "mission", "new", "--name", "tui", "--", "claude", "--dangerously-skip-permissions")
+	s.see(ready)
+	k := p.talk("tui")
+	prompt, lines := k.prompt("alpha")
+	s.prompts("tui", prompt, 1)
+	s.is("tui", "idle", 1)
+	k.heard("alpha", lines)
+	asked := len(p.server.Requests())
+	s.enter("/umbra fork")
+	name := s.parked()
+	s.shows("side fork "+name+" of tui", "alpha done", "umbra exit done")
+	s.enter("/umbra exit")
+	s.back(name, "discarded")
+	if n := len(p.server.Requests()); n != asked {
+		t.Errorf("/umbra made %d requests", n-asked)
+	}
+	s.shows("back in tui; ", "alpha done", "umbra exit done")
+	s.goesOn(k, "bravo", 2)
+}
+
 // calls has a turn whose agent runs a command, which answers with one line.
 func (s *terminal) calls(k *talk, word, command string, turn int, result string) {
 	s.p.Helper()

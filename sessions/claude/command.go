@@ -13,8 +13,11 @@ import (
 	"github.com/umbra-vcs/umbra/sessions"
 )
 
-// commandName is the slash command that the prompt hook answers.
-const commandName = "checkpoint"
+// The slash commands that the prompt hook answers.
+const (
+	commandName     = "checkpoint"
+	sideCommandName = "umbra"
+)
 
 // commandFile makes Claude Code take the command for one it knows, offer it as
 // its user types, and hand it to the prompt hook. Without the file it is another
@@ -23,6 +26,15 @@ const commandName = "checkpoint"
 const commandFile = `---
 description: "Umbra: take a snapshot, or list, show, diff, restore, undo"
 argument-hint: "[NAME] | list | show MOMENT | diff [FROM] [TO] | restore MOMENT | undo | redo | help"
+disable-model-invocation: true
+---
+This is a command for Umbra, which its hook answers and you never see. That you see it means that the hook did not run: either hooks are off, or the command was typed while you were working. Say so in one sentence, and that ` + commandMark + ` tells more. Do nothing else.
+`
+
+// sideCommandFile is commandFile for side forks.
+const sideCommandFile = `---
+description: "Umbra: try something aside in a fork, here; come back as you were, with a report, or with all of it"
+argument-hint: "fork [TOPIC] | exit | report [TEXT] | promote | help"
 disable-model-invocation: true
 ---
 This is a command for Umbra, which its hook answers and you never see. That you see it means that the hook did not run: either hooks are off, or the command was typed while you were working. Say so in one sentence, and that ` + commandMark + ` tells more. Do nothing else.
@@ -42,29 +54,37 @@ func (a Adapter) HookExtras(env sessions.Environ, scope sessions.Scope, projectD
 	case sessions.ScopeShared:
 		dir = filepath.Join(projectDir, ".claude")
 	}
-	return []sessions.Extra{{
-		Path: commandPath(dir), Content: []byte(commandFile), What: "the command /" + commandName,
-		Own: func(content []byte) bool { return string(content) == commandFile },
-	}}
+	return []sessions.Extra{commandExtra(dir, commandName, commandFile), commandExtra(dir, sideCommandName, sideCommandFile)}
 }
 
-func commandPath(dir string) string { return filepath.Join(dir, "commands", commandName+".md") }
-
-// commandIn is what a prompt says behind the command's name.
-func commandIn(prompt string) (words string, ok bool) {
-	rest, ok := strings.CutPrefix(strings.TrimSpace(prompt), "/"+commandName)
-	if !ok || rest != "" && strings.TrimLeft(rest, " \t\r\n") == rest {
-		return "", false
+func commandExtra(dir, name, file string) sessions.Extra {
+	return sessions.Extra{
+		Path: commandPath(dir, name), Content: []byte(file), What: "the command /" + name,
+		Own: func(content []byte) bool { return string(content) == file },
 	}
-	return strings.TrimSpace(rest), true
 }
 
-// commandIsOurs reports whether the command typed in cwd is Umbra's, where root is
-// the user's own directory of Claude Code: a user or a project may have one of that name, which is then left to them.
-func commandIsOurs(root, home, cwd string) bool {
+func commandPath(dir, name string) string { return filepath.Join(dir, "commands", name+".md") }
+
+// commandIn is the command that a prompt is, and what it says behind the command's name.
+func commandIn(prompt string) (name, words string, ok bool) {
+	prompt = strings.TrimSpace(prompt)
+	for _, name := range []string{commandName, sideCommandName} {
+		rest, ok := strings.CutPrefix(prompt, "/"+name)
+		if ok && (rest == "" || strings.TrimLeft(rest, " \t\r\n") != rest) {
+			return name, strings.TrimSpace(rest), true
+		}
+	}
+	return "", "", false
+}
+
+// commandIsOurs reports whether the command of that name typed in cwd is Umbra's, where
+// root is the user's own directory of Claude Code: a user or a project may have one of
+// that name, which is then left to them.
+func commandIsOurs(name, root, home, cwd string) bool {
 	ours := false
 	for _, dir := range append(projectDirs(home, cwd), root) {
-		switch content, err := readCommand(commandPath(dir)); {
+		switch content, err := readCommand(commandPath(dir, name)); {
 		case errors.Is(err, sessions.ErrNoSession), errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.ENOTDIR): // Claude Code finds none either
 		case err != nil, !bytes.Contains(content, []byte(commandMark)):
 			return false

@@ -27,7 +27,7 @@ func TestEventCommand(t *testing.T) {
 	}
 	write := func(dir, content string) {
 		t.Helper()
-		path := commandPath(dir)
+		path := commandPath(dir, commandName)
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			t.Fatal(err)
 		}
@@ -39,7 +39,7 @@ func TestEventCommand(t *testing.T) {
 		t.Errorf("without a file: %+v", e)
 	}
 	user := Adapter{}.HookExtras(env, sessions.ScopeUser, cwd)
-	if len(user) != 1 || user[0].Path != commandPath(filepath.Join(home, ".claude")) || !user[0].Own(user[0].Content) || user[0].Own([]byte("mine")) {
+	if len(user) != 2 || user[0].Path != commandPath(filepath.Join(home, ".claude"), commandName) || !user[0].Own(user[0].Content) || user[0].Own([]byte("mine")) {
 		t.Fatalf("%+v", user)
 	}
 	if local := (Adapter{}).HookExtras(env, sessions.ScopeProject, cwd); local != nil {
@@ -53,8 +53,19 @@ func TestEventCommand(t *testing.T) {
 			t.Errorf("%q: %+v", prompt, e)
 		}
 	}
-	for _, prompt := range []string{"/checkpoints", "/rewind", "say /checkpoint", "checkpoint"} {
+	for _, prompt := range []string{"/checkpoints", "/rewind", "say /checkpoint", "checkpoint", "/umbrage"} {
 		if e := event(prompt); e.Kind != sessions.KindPrompt || e.Prompt != prompt {
+			t.Errorf("%q: %+v", prompt, e)
+		}
+	}
+	if e := event("/umbra fork"); e.Kind != sessions.KindPrompt {
+		t.Errorf("without a file: %+v", e)
+	}
+	if err := os.WriteFile(user[1].Path, user[1].Content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for prompt, want := range map[string]string{"/umbra": "/umbra", "/umbra fork with a map": "/umbra fork with a map", "/umbra\texit": "/umbra exit"} {
+		if e := event(prompt); e.Kind != sessions.KindCommand || e.Command != want {
 			t.Errorf("%q: %+v", prompt, e)
 		}
 	}
@@ -67,7 +78,7 @@ func TestEventCommand(t *testing.T) {
 		t.Errorf("with a command of the project's: %+v", e)
 	}
 	shared := Adapter{}.HookExtras(env, sessions.ScopeShared, cwd)
-	if len(shared) != 1 || shared[0].Path != commandPath(filepath.Join(cwd, ".claude")) {
+	if len(shared) != 2 || shared[0].Path != commandPath(filepath.Join(cwd, ".claude"), commandName) {
 		t.Errorf("shared: %+v", shared)
 	}
 }

@@ -37,8 +37,10 @@ func (a Adapter) Event(env sessions.Environ, name string, input []byte) (session
 		e.Source = sessions.SourceBackground
 	}
 	e.Kind = kindOf(e, f)
-	if words, ok := commandIn(e.Prompt); ok && e.Kind == sessions.KindPrompt && commandIsOurs(a.Root(env), env.Home, e.Cwd) {
-		e.Kind, e.Command = sessions.KindCommand, words
+	if name, words, ok := commandIn(e.Prompt); ok && e.Kind == sessions.KindPrompt && commandIsOurs(name, a.Root(env), env.Home, e.Cwd) {
+		if e.Kind, e.Command = sessions.KindCommand, words; name == sideCommandName {
+			e.Command = strings.TrimSpace(sessions.SideCommand + " " + words)
+		}
 	}
 	e.PID, _ = a.PID(env)
 	tool, toolInput := f.Text("tool_name"), f["tool_input"]

@@ -1,0 +1,27 @@
+package hook
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestSideArgs(t *testing.T) {
+	t.Parallel()
+	for typed, want := range map[string]string{
+		"/umbra": "", "/umbra help": "", "/umbra forks": "",
+		"/umbra fork":                 "fork enter",
+		"/umbra fork --try it, maybe": "fork enter --topic=--try it, maybe",
+		"/umbra exit":                 "fork exit",
+		"/umbra report":               "fork report id",
+		"/umbra report a map is it":   "fork report id a map is it",
+		"/umbra promote":              "promote",
+	} {
+		words := askedWords(typed)
+		if got := strings.Join(sideArgs(words, "id"), " "); got != want || !isAboutSideForks(words) {
+			t.Errorf("%q is umbra %s, want umbra %s", typed, got, want)
+		}
+	}
+	if isAboutSideForks(askedWords("umbra fork")) {
+		t.Error("a snapshot's name is taken for a command")
+	}
+}
