@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
+	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/lock"
 	"github.com/umbra-vcs/umbra/gitstore/upkeep"
 	"github.com/umbra-vcs/umbra/missions"
@@ -48,14 +51,21 @@ func (e *Examiner) ProjectsToHousekeep(u Urgency) []string {
 	return dirs
 }
 
+// RestEvery is how often a project is tried again for which nothing could be done.
+const RestEvery = 10 * time.Minute
+
 // StartHousekeeping starts the housekeeping of a project that needs it, in a process of
-// its own, where this one may not do it, and none is at it yet.
+// its own, where this one may not do it, and none is at it or was of no use just now. What
+// is borrowed is no reason: a command is not followed by a process for each clone.
 func (e *Examiner) StartHousekeeping(p *projects.Project) {
 	if e.StartHousekeeper == nil || e.Space.CheckRoom() != nil {
 		return
 	}
 	if b, err := upkeep.BulkOf(p.Store); err != nil || !Due.needsHousekeeping(b) {
 		return // doctor says what is wrong
+	}
+	if info, err := os.Stat(e.vainFile(p)); err == nil && e.Now().Sub(info.ModTime()).Abs() < RestEvery {
+		return
 	}
 	held, err := e.holdHousekeeping(p)
 	if err == nil {
@@ -74,8 +84,15 @@ func (e *Examiner) holdHousekeeping(p *projects.Project) (*lock.Lock, error) {
 	return lock.Try(e.Home.Path("locks", "housekeeping-"+p.ID), lock.Exclusive, e.Self)
 }
 
-// HousekeepWhenQuiet does the housekeeping of a project once nothing was stored for the
-// length of a pause, or it is overdue. It does nothing where another process waits for that.
+// vainFile is an empty file that was written when a project's housekeeping was last of no use.
+func (e *Examiner) vainFile(p *projects.Project) string { return e.Home.Path("locks", "vain-"+p.ID) }
+
+// errStirred says that a snapshot was taken.
+var errStirred = errors.New("a snapshot was taken meanwhile")
+
+// HousekeepWhenQuiet does the housekeeping of a project once no snapshot was taken for the
+// length of a pause. The next snapshot cuts it off, and it waits again, unless it is
+// overdue. It does nothing where another process waits for that.
 func (e *Examiner) HousekeepWhenQuiet(ctx context.Context, dir string, pause time.Duration) (missions.Housekeeping, error) {
 	p, err := e.OpenProject(dir)
 	if err != nil {
@@ -86,17 +103,50 @@ func (e *Examiner) HousekeepWhenQuiet(ctx context.Context, dir string, pause tim
 		return missions.Housekeeping{}, home.LockError(err)
 	}
 	defer func() { _ = held.Release() }()
-	for before := (upkeep.Bulk{}); ; {
-		now, err := upkeep.BulkOf(p.Store)
-		if err != nil {
-			return missions.Housekeeping{}, err
+	for {
+		done, err := e.tryHousekeeping(ctx, p, pause)
+		if err == errStirred {
+			continue
 		}
-		if now == before || Overdue.needsHousekeeping(now) {
-			return e.Housekeep(ctx, dir)
+		if err == nil && (done.Problem != "" || done.Packed == 0) {
+			err = os.WriteFile(e.vainFile(p), nil, 0o600)
 		}
-		before = now
-		if err := projects.Sleep(ctx, pause); err != nil {
-			return missions.Housekeeping{}, err
+		return done, err
+	}
+}
+
+// tryHousekeeping waits for the length of a pause, and does the housekeeping. A snapshot
+// ends both with errStirred, unless the housekeeping is overdue.
+func (e *Examiner) tryHousekeeping(ctx context.Context, p *projects.Project, pause time.Duration) (missions.Housekeeping, error) {
+	quiet, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	go watchRefs(quiet, p, pause/10, stop)
+	_ = projects.Sleep(quiet, pause)
+	b, err := upkeep.BulkOf(p.Store)
+	if err != nil {
+		return missions.Housekeeping{}, err
+	}
+	if Overdue.needsHousekeeping(b) {
+		quiet = ctx
+	}
+	if quiet.Err() != nil {
+		return missions.Housekeeping{}, context.Cause(quiet)
+	}
+	done, err := e.Housekeep(quiet, p.Dir)
+	if err != nil && quiet.Err() != nil {
+		err = context.Cause(quiet)
+	}
+	return done, err
+}
+
+// watchRefs stops with errStirred once a ref of a project moves. Each snapshot moves one.
+func watchRefs(ctx context.Context, p *projects.Project, every time.Duration, stop context.CancelCauseFunc) {
+	before, err := p.Store.Refs(gitstore.RefAgent)
+	for err == nil && projects.Sleep(ctx, every) == nil {
+		var now *gitstore.RefList
+		if now, err = p.Store.Refs(gitstore.RefAgent); err == nil && !slices.Equal(now.Refs, before.Refs) {
+			stop(errStirred)
+			return
 		}
 	}
 }

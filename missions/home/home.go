@@ -25,8 +25,12 @@ const AsideSuffix = ".damaged-"
 // SetAside renames what is damaged to a free name beside it.
 func SetAside(path string) error {
 	for n := 1; ; n++ {
-		if to := fmt.Sprintf("%s%s%d", path, AsideSuffix, n); !IsThere(to) {
+		to := fmt.Sprintf("%s%s%d", path, AsideSuffix, n)
+		switch _, err := os.Lstat(to); {
+		case errors.Is(err, fs.ErrNotExist):
 			return os.Rename(path, to)
+		case err != nil:
+			return err
 		}
 	}
 }

@@ -23,7 +23,7 @@ func (b *testBench) scatter(n int) {
 	var names bytes.Buffer
 	for i := range n {
 		name := filepath.Join(dir, fmt.Sprint(i))
-		if err := os.WriteFile(name, fmt.Appendf(nil, "object %d\n", i), 0o600); err != nil {
+		if err := os.WriteFile(name, fmt.Appendf(nil, "object %s\n", name), 0o600); err != nil {
 			b.Fatal(err)
 		}
 		fmt.Fprintln(&names, name)
@@ -83,6 +83,26 @@ func TestHousekeepingApart(t *testing.T) {
 	b.write("a.txt", "five\n")
 	if b.snapshot("five"); len(started) > 1 {
 		t.Errorf("started once all is packed: %v", started)
+	}
+	if done, err := b.local.HousekeepWhenQuiet(t.Context(), p.Dir, time.Millisecond); err != nil || done.Problem != "" {
+		t.Errorf("with a handful of objects: %+v, %v", done, err)
+	}
+	b.scatter(2_300)
+	vain := b.local.Home.Path("locks", "vain-"+p.ID)
+	if err := os.WriteFile(vain, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	b.write("a.txt", "six\n")
+	if b.snapshot("six"); len(started) > 1 {
+		t.Errorf("started again although it was of no use just now: %v", started)
+	}
+	long := time.Now().Add(-time.Hour)
+	if err := os.Chtimes(vain, long, long); err != nil {
+		t.Fatal(err)
+	}
+	b.write("a.txt", "seven\n")
+	if b.snapshot("seven"); len(started) != 2 {
+		t.Errorf("not started again after an hour: %v", started)
 	}
 	b.healthy()
 }

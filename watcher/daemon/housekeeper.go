@@ -28,10 +28,6 @@ type housekeeper struct {
 	done    map[string]missions.Housekeeping // by project directory
 }
 
-// restEvery is how often a project is tried again for which nothing could be
-// done.
-const restEvery = 10 * time.Minute
-
 func newHousekeeper(s *Server) *housekeeper {
 	h := &housekeeper{
 		server: s, looked: map[doctor.Urgency]time.Time{},
@@ -133,7 +129,7 @@ func (h *housekeeper) mayTry(dir string) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	at, vain := h.vain[dir]
-	return !vain || time.Since(at) >= restEvery
+	return !vain || time.Since(at) >= doctor.RestEvery
 }
 
 // report is what was last done in each project, newest first.
