@@ -45,8 +45,9 @@ func TestEndings(t *testing.T) {
 	} {
 		b := calltest.New(t, oneFork{})
 		run := &run{c: &call.Call{Env: b.Env}, svc: oneFork{}, timeout: time.Second}
-		run.forks = []*background{{mission: missions.Mission{ID: "id", Name: "fork"}, outcome: Outcome{Mission: "fork", Ended: EndedNotBegun, PromptKept: true}}}
+		run.forks = []*background{{mission: missions.Mission{ID: "id", Name: "fork", Parent: &missions.Parent{}}, outcome: Outcome{Mission: "fork", Ended: EndedNotBegun, PromptKept: true}}}
 		err := run.c.Do(func(*call.Call) error {
+			run.lines = run.c.Out
 			for _, line := range c.lines {
 				run.take(keeperEvent{mission: "id", at: b.Env.Now(), line: line})
 			}
