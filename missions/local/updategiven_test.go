@@ -1,6 +1,7 @@
 package local
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -258,4 +259,32 @@ func TestUpdateWithoutHooks(t *testing.T) {
 	untold("ran without hooks")
 	b.tell("g", missions.AgentLaunched{})
 	untold("runs without hooks")
+}
+
+// TestUpdateToldWhileForked: a fork that is made while the parent's agent is told an update
+// changes nothing of the update, nor does the telling change what the fork has noted of it.
+func TestUpdateToldWhileForked(t *testing.T) {
+	t.Parallel()
+	f := newFamily(t)
+	f.fork.answers("try", "it works")
+	u := f.reports("")
+	m, err := f.local.MissionByID(f.id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(f.waitingDir(), u.ID+".json")
+	before, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	news := f.local.Courier.Prepare(m, "third", "")
+	f.forked("try", "second")
+	if after, err := os.ReadFile(file); err != nil || !bytes.Equal(before, after) {
+		t.Errorf("the fork leaves %v\n%s\nof\n%s", err, after, before)
+	}
+	f.local.Courier.MarkGiven(m, news)
+	f.promotes("second") // the agent of which has said it
+	f.promotes("try")
+	f.waits(0)
+	f.healthy()
 }

@@ -20,8 +20,8 @@ type Project struct {
 	Locations     Locations
 }
 
-// UpdatesDir is where a project has the updates for its missions: in waiting/ and told/, a
-// directory for each mission.
+// UpdatesDir is where a project has the updates for its missions: in waiting/, told/ and
+// own/, a directory for each mission.
 const UpdatesDir = "updates"
 
 func (p *Project) ShadowRepo() string { return filepath.Join(p.Dir, "shadow.git") }

@@ -34,10 +34,6 @@ type document struct {
 	// counts the turns that ended while the conversation did not show it.
 	Unconfirmed bool `json:"unconfirmed,omitempty"`
 	UnseenTurns int  `json:"unseen_turns,omitempty"`
-	// OwnIn are the sessions, of the recipient and of its forks, that go on from the one that
-	// the update is from: there the agent has said it itself. Where the recipient has such a
-	// session, by a promotion, the update counts as delivered.
-	OwnIn []string `json:"own_in,omitempty"`
 	// LookFrom is where in the recipient's conversation the update can stand at the
 	// earliest.
 	LookFrom conversationOffset `json:"look_from,omitzero"`
@@ -125,14 +121,6 @@ func readDocuments(dir string) (list []document, err error) {
 
 // put makes a waiting update durable, as it is now.
 func (b box) put(d document) error { return b.write(b.waitingDir(), d) }
-
-// rewrite replaces an update where it is.
-func (b box) rewrite(d document) error {
-	if d.Waits() {
-		return b.put(d)
-	}
-	return b.write(b.toldDir(), d)
-}
 
 func (b box) write(dir string, d document) error {
 	d.Format = documentFormat

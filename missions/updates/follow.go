@@ -1,10 +1,13 @@
 package updates
 
 import (
+	"crypto/sha256"
+	"fmt"
 	"os"
-	"slices"
+	"path/filepath"
 	"time"
 
+	"github.com/umbra-vcs/umbra/gitstore/journal"
 	"github.com/umbra-vcs/umbra/missions/projects"
 )
 
@@ -24,7 +27,8 @@ func (c *Courier) Follow(m *projects.Mission, op projects.Operation, copied stri
 	told, err := b.told()
 	c.warn(m, err)
 	for _, d := range c.waiting(m) {
-		if d.claimFor(now, copied); d.isOwnIn(now) {
+		c.warn(m, b.claim(d, now, copied))
+		if b.isOwn(d, now) {
 			d.DeliveredAt = c.Now()
 			c.warn(m, b.retire(d))
 		}
@@ -34,14 +38,12 @@ func (c *Courier) Follow(m *projects.Mission, op projects.Operation, copied stri
 	}
 	shownBefore, shown := shownInFile(op.SessionBeforePath, 0), shownInFile(m.Binding.SessionPath, 0)
 	for _, d := range told {
-		claimed := d.claimFor(now, copied)
-		switch known := shown[d.ID] || d.isOwnIn(now); {
-		case !d.DeliveredAt.IsZero() && !known && (shownBefore[d.ID] || d.isOwnIn(op.SessionBefore)):
+		c.warn(m, b.claim(d, now, copied))
+		known := shown[d.ID] || b.isOwn(d, now)
+		if !d.DeliveredAt.IsZero() && !known && (shownBefore[d.ID] || b.isOwn(d, op.SessionBefore)) {
 			d.DeliveredAt, d.GivenAt, d.Unconfirmed, d.UnseenTurns = time.Time{}, time.Time{}, false, 0
 			d.LookFrom = endOfConversation(m)
 			c.warn(m, b.putBack(d))
-		case claimed:
-			c.warn(m, b.retire(d))
 		}
 	}
 }
@@ -52,38 +54,44 @@ func (c *Courier) Follow(m *projects.Mission, op projects.Operation, copied stri
 // An update that is from the copied conversation itself counts only if the copy is whole, since
 // a shorter copy may end before what the update tells.
 //
-// It takes no lock: whoever tells an update, or puts it back, meanwhile, writes it elsewhere,
-// and box.waiting knows which of the two counts. A note that is lost so has an agent told again.
+// It takes no lock: each note is a file of its own, and the update itself stays as it is for
+// whoever tells it meanwhile.
 func (c *Courier) NoteCopy(m *projects.Mission, copied, made string, isWhole bool) {
 	for m != nil {
 		b := boxOf(m)
 		told, err := b.told()
 		c.warn(m, err)
 		for _, d := range append(c.waiting(m), told...) {
-			if (isWhole || d.isOwnIn(copied)) && d.claimFor(made, copied) {
-				c.warn(m, b.rewrite(d))
+			if isWhole || b.isOwn(d, copied) {
+				c.warn(m, b.claim(d, made, copied))
 			}
 		}
 		m, _ = c.parentOf(m) // nil: no fork, or its parent was removed and is told nothing
 	}
 }
 
-// claimFor notes that the agent of a session has said an update itself: the session is a copy
-// of the one that the update is from, or of another such copy. It reports what is new.
-func (d *document) claimFor(session, copied string) bool {
-	if d.isOwnIn(session) || !d.isFrom(copied) && !d.isOwnIn(copied) {
-		return false
+// claim notes that the agent of a session has said an update itself, if the session is a copy
+// of the one that the update is from, or of another such copy.
+func (b box) claim(d document, session, copied string) error {
+	isCopy := copied != "" && (d.FromSession == copied || b.isOwn(d, copied))
+	if session == "" || !isCopy || b.isOwn(d, session) {
+		return nil
 	}
-	d.OwnIn = append(d.OwnIn, session)
-	return true
+	return journal.WriteBelow(b.project, b.ownFile(d, session), 0o600, []byte(session+"\n"))
 }
 
-// isOwnIn reports whether the agent of one of the recipient's sessions has said an update
-// itself.
-func (d *document) isOwnIn(session string) bool { return slices.Contains(d.OwnIn, session) }
+// isOwn reports whether the agent of a session, of the recipient or of a fork of it, has said
+// an update itself.
+func (b box) isOwn(d document, session string) bool {
+	_, err := os.Lstat(b.ownFile(d, session))
+	return session != "" && err == nil
+}
 
-// isFrom reports whether an update is from a session.
-func (d *document) isFrom(session string) bool { return session != "" && d.FromSession == session }
+// ownFile is the file whose presence says that the agent of a session has said an update
+// itself. A session's id can be any text, and so is no name of a file.
+func (b box) ownFile(d document, session string) string {
+	return filepath.Join(b.project, projects.UpdatesDir, "own", b.mission, fmt.Sprintf("%s.%x", d.ID, sha256.Sum256([]byte(session))))
+}
 
 // Peek gives a fork that is being made what its source's agent is still to be told, since the
 // fork goes on as the source would. The source's updates stay.
@@ -91,7 +99,7 @@ func (c *Courier) Peek(source *projects.Mission, fork string) error {
 	b := box{source.Project.Dir, fork}
 	for _, d := range c.unseen(source) {
 		d.Mission, d.Peeked = fork, true
-		d.Round, d.OwnIn, d.Unconfirmed, d.UnseenTurns, d.LookFrom = 0, nil, false, 0, conversationOffset{}
+		d.Round, d.Unconfirmed, d.UnseenTurns, d.LookFrom = 0, false, 0, conversationOffset{}
 		if err := b.put(d); err != nil {
 			return err
 		}

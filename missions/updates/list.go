@@ -70,7 +70,7 @@ func (c *Courier) view(m *projects.Mission, d document) missions.Update {
 	if sender, err := c.LoadMissionOrRemoved(m.Project, d.FromID); d.FromID != "" && err == nil {
 		from = sender.Name
 	}
-	d.Own = !d.Waits() && d.ClearedAt.IsZero() && d.GivenAt.IsZero() && d.isOwnIn(m.Stored.Session)
+	d.Own = !d.Waits() && d.ClearedAt.IsZero() && d.GivenAt.IsZero() && boxOf(m).isOwn(d, m.Stored.Session)
 	return viewOf(d.Update, from, m.Name)
 }
 
