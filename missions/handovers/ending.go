@@ -88,13 +88,16 @@ func (s *Scheduler) EndingBlockReason(m *projects.Mission, e sessions.Event) str
 	if !s.IsHandoverOwned(h) {
 		return ""
 	}
-	ending := fmt.Sprintf("Umbra is ending this agent and launches it again in a moment (%s)", h)
-	if h.Action.PassesTerminal() {
+	ending, next := fmt.Sprintf("Umbra is ending this agent and launches it again in a moment (%s)", h), "type it again then"
+	switch {
+	case h.Action.PassesTerminal():
 		ending = fmt.Sprintf("Umbra passes this terminal on in a moment (%s)", h)
+	case m.Live.Headless:
+		ending, next = fmt.Sprintf("Umbra is ending this agent (%s), and does not launch it again without a terminal", h), "umbra mission resume "+m.Name
 	}
 	switch {
 	case e.Kind == sessions.KindPrompt:
-		return ending + ": type it again then"
+		return ending + ": " + next
 	case e.Kind == sessions.KindToolBefore && h.ToldToEnd:
 		return ending
 	}

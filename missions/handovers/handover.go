@@ -89,10 +89,7 @@ func (s *Scheduler) CompleteHandover(ctx context.Context, m *projects.Mission, i
 			result, failed = s.performHandoverAction(ctx, m, h)
 			result.NotTakenUp = h.NotTakenUp
 		}
-		if failed != nil && h.Queued {
-			s.restores.NoteActionNotDone(ctx, m, h.Action, failed)
-		}
-		s.endHandover(m, h, result, failed)
+		s.endHandover(ctx, m, h, result, failed)
 		return nil
 	})
 	if err == nil {
@@ -101,17 +98,27 @@ func (s *Scheduler) CompleteHandover(ctx context.Context, m *projects.Mission, i
 	// Not even begun, as in a workspace that is gone: the keeper is not to wait.
 	return result, errors.Join(err, s.WithMissionLock(ctx, m, s.WithWorkspaceLock, func(m *projects.Mission) error {
 		if h := m.Live.Handover; isAtHandover(s.Self, h, id) {
-			s.endHandover(m, h, result, err)
+			s.endHandover(ctx, m, h, result, err)
 		}
 		return nil
 	}))
 }
 
 // endHandover notes that the agent may be launched again. Without a keeper nobody
-// would, and the handover is dropped. The caller holds the mission.
-func (s *Scheduler) endHandover(m *projects.Mission, h *projects.Handover, r missions.RestoreResult, failed error) {
-	h.Done, h.Banner = true, handoverBanner(h, m, r, failed)
-	m.Live.Handover, m.Live.Notice = h, h.Banner
+// would, and the handover is dropped. An agent without a terminal has no line in which its
+// user sees why the action failed: the mission says it. The caller holds the mission.
+func (s *Scheduler) endHandover(ctx context.Context, m *projects.Mission, h *projects.Handover, r missions.RestoreResult, failed error) {
+	h.Done, m.Live.Handover = true, h
+	if !m.Live.Headless {
+		h.Banner = handoverBanner(h, m, r, failed)
+		m.Live.Notice = h.Banner
+	} else if failed != nil {
+		e := missions.AsError(failed)
+		failed = missions.Errorf(e.Kind, e.Hint, "%s; the agent was ended for it", e.Message)
+	}
+	if failed != nil && (h.Queued || m.Live.Headless) {
+		s.restores.NoteActionNotDone(ctx, m, h.Action, failed)
+	}
 	if !m.Live.HasKeeper() {
 		m.Live.Handover = nil
 	}
@@ -197,11 +204,7 @@ func handoverBanner(h *projects.Handover, m *projects.Mission, r missions.Restor
 		lost += "; " + restores.WaitingPromptsText(h.NotTakenUp, cmp.Or(r.SafetySnapshot, h.PromptsSnapshot))
 	}
 	if failed != nil {
-		then := "the agent goes on as it was"
-		if m.Live.Headless {
-			then = "the agent was ended"
-		}
-		return fmt.Sprintf("umbra: %s was not done: %s; %s, %s", h.Action, strings.Join(strings.Fields(missions.AsError(failed).Message), " "), then, lost)
+		return fmt.Sprintf("umbra: %s was not done: %s; the agent goes on as it was, %s", h.Action, strings.Join(strings.Fields(missions.AsError(failed).Message), " "), lost)
 	}
 	if h.Next != "" {
 		return h.Banner + "; " + lost

@@ -83,8 +83,8 @@ func (rs *Restorer) clearPending(m *projects.Mission) {
 	rs.SaveLiveState(m)
 }
 
-// NoteActionNotDone keeps why a queued action was not done. Umbra shows it until
-// something is restored or queued again, and the agent is told with its next prompt.
+// NoteActionNotDone keeps why an action was not done whose end nobody may see. Umbra shows it
+// until something is restored or queued again, and the agent is told with its next prompt.
 // The caller holds the workspace.
 func (rs *Restorer) NoteActionNotDone(ctx context.Context, m *projects.Mission, a projects.Action, why error) {
 	e := missions.AsError(why)
@@ -92,13 +92,13 @@ func (rs *Restorer) NoteActionNotDone(ctx context.Context, m *projects.Mission, 
 	if a.Kind() == string(missions.TriggerRestore) {
 		what = fmt.Sprintf("restore of %.10s", a.Restore.Moment)
 	}
-	m.Live.NotRestoredReason = fmt.Sprintf("the %s that was queued for the end of the turn was not done: %s", what, strings.Join(strings.Fields(e.Message), " "))
+	m.Live.NotRestoredReason = fmt.Sprintf("the %s was not done: %s", what, strings.Join(strings.Fields(e.Message), " "))
 	if e.Hint != "" {
 		m.Live.NotRestoredReason += " (" + e.Hint + ")"
 	}
 	snapshots.SetNote(m, snapshots.NoteNotDone, "Umbra: "+m.Live.NotRestoredReason)
-	rs.Logger.Warn("queued "+a.Kind(), "mission", m.ID, "for", a.String(), "error", why)
-	if err := rs.snapshots.WriteMetaRecord(ctx, m, "a queued "+a.Kind()+" was not done"); err != nil {
+	rs.Logger.Warn("not done: "+a.Kind(), "mission", m.ID, "for", a.String(), "error", why)
+	if err := rs.snapshots.WriteMetaRecord(ctx, m, "the "+a.Kind()+" was not done"); err != nil {
 		rs.Logger.Warn("note it", "mission", m.ID, "error", err)
 	}
 }
