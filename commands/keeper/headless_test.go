@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -33,11 +34,33 @@ func (s reporting) Keep(_ context.Context, r missions.KeepRequest) (missions.Kee
 	return missions.KeepResult{Do: missions.DoExit}, nil
 }
 
+// shared gives a world's output a file, as a keeper has one: its agent writes to it by
+// itself.
+func shared(t *testing.T, b *calltest.Bench) (said func() string) {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "said")
+	file, err := os.Create(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = file.Close() })
+	b.Env.Stdout, b.Env.Stderr = file, file
+	return func() string {
+		t.Helper()
+		data, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(data)
+	}
+}
+
 // keepsLimited keeps an agent that has this limit.
 func keepsLimited(t *testing.T, svc missions.Service, stdin io.Reader, limit *timeLimit, argv ...string) error {
 	t.Helper()
 	b := calltest.New(t, svc)
 	b.Env.Stdin = stdin
+	shared(t, b)
 	c := &call.Call{Env: b.Env}
 	return c.Do(func(c *call.Call) error {
 		return keepAgent(c, svc, missions.Launch{Argv: argv, Dir: os.TempDir()}, Variables{}, limit)
@@ -84,9 +107,10 @@ func TestAnswerIsNotReported(t *testing.T) {
 	t.Parallel()
 	b := calltest.New(t, reporting{keep: func(missions.KeepRequest) {}})
 	b.Env.Stdin = nil
+	written := shared(t, b)
 	c := &call.Call{Env: b.Env}
 	err := c.Do(func(c *call.Call) error { return keepHeadless(c, "m", 0, 0) })
-	if said := b.Stderr.String(); err != nil || !strings.Contains(said, "note: its answer is not reported to its parent: nobody is there to ask") {
+	if said := written(); err != nil || !strings.Contains(said, "note: its answer is not reported to its parent: nobody is there to ask") {
 		t.Errorf("error %v, and it says %q", err, said)
 	}
 }

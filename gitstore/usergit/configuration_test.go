@@ -6,13 +6,16 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/umbra-vcs/umbra/scripts/patience"
 )
 
 func (r *testRepo) configuration(env ...string) *Configuration {
 	r.t.Helper()
 	home := filepath.Dir(r.dir)
 	base := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "GIT_CONFIG_NOSYSTEM=1"}
-	c, err := ReadConfiguration(r.t.Context(), r.dir, r.discover(), append(base, env...), Patience)
+	c, err := ReadConfiguration(r.t.Context(), r.dir, r.discover(), append(base, env...), patience.Of(time.Minute))
 	if err != nil {
 		r.t.Fatal(err)
 	}

@@ -128,6 +128,8 @@ func TestCutOffCallsAreExplained(t *testing.T) {
 		"unpin":        second(c.Unpin(b.ctx(), missions.PinRequest{})),
 		"restore":      second(c.Restore(b.ctx(), missions.RestoreRequest{})),
 		"promote":      second(c.Promote(b.ctx(), missions.PromoteRequest{})),
+		"enter_fork":   second(c.EnterFork(b.ctx(), missions.EnterForkRequest{})),
+		"leave_fork":   second(c.LeaveFork(b.ctx(), missions.LeaveForkRequest{})),
 		"undo":         second(c.Undo(b.ctx(), missions.UndoRequest{})),
 		"redo":         second(c.Redo(b.ctx(), missions.UndoRequest{})),
 		"cancel":       second(c.Cancel(b.ctx(), missions.CancelRequest{})),
