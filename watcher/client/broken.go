@@ -49,6 +49,9 @@ func (c *Client) watched(ctx context.Context, do func(context.Context) error) er
 			quick, done := patient(limited, patience)
 			_, err := c.ask(quick, about)
 			done()
+			if nobody(err) || errors.Is(err, errLeaving) {
+				return // it takes no calls any more, and still answers those that it has
+			}
 			if err != nil && limited.Err() == nil {
 				cancel(ErrHangs)
 			}
