@@ -90,7 +90,11 @@ func checkAll(c *call.Call, command string, reuses bool, forks []missions.Compar
 	}
 	all.Wait()
 	if c.Context.Err() != nil {
-		return false, missions.Errorf(missions.KindInterrupted, "the same command checks all again", "interrupted: %d of %s checked", done, print.Count(len(forks), "fork"))
+		hint := "the same command checks all again"
+		if reuses {
+			hint = "umbra contest --continue checks the rest"
+		}
+		return false, missions.Errorf(missions.KindInterrupted, hint, "interrupted: %d of %s checked", done, print.Count(len(forks), "fork"))
 	}
 	return whole, nil
 }
@@ -155,7 +159,7 @@ func (k checker) run(ctx context.Context, m missions.Mission) (check missions.Ch
 	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", k.command)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = m.Workspace, out, out
 	cmd.Env = append(k.c.Environ(), "UMBRA_MISSION="+m.ID, "PWD="+m.Workspace)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // a check that asks on the terminal fails, and does not wait unseen
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
 	cmd.WaitDelay = stopPatience
 	if err := cmd.Start(); err != nil {

@@ -78,7 +78,7 @@ func (o contestOptions) verify() error {
 	made := len(o.prompts.Value()) + len(o.agents.Value()) + len(o.models.Value()) + o.count
 	n := max(1, len(o.prompts.Value())) * len(o.variants()) * max(1, o.count)
 	switch {
-	case o.goesOn && (made > 0 || o.check != "" || o.name != ""):
+	case o.goesOn && (made > 0 || o.check != "" || o.name != "" || o.timeout != 0 || o.ignored != "" || o.config != "" || o.noWait):
 		return usage("umbra contest --continue", "--continue goes on with a contest as it was begun: leave out what was said then")
 	case o.goesOn:
 		return nil
@@ -97,6 +97,9 @@ func (o contestOptions) verify() error {
 func runContest(c *call.Call, o contestOptions) error {
 	if err := o.verify(); err != nil {
 		return err
+	}
+	if o.goesOn && len(c.Arguments) > 1 {
+		return missions.Errorf(missions.KindUsage, "umbra contest --continue FORK", "one fork names the contest that --continue goes on with")
 	}
 	svc, caller, ctx, err := c.Asking()
 	if err != nil {
@@ -148,7 +151,7 @@ func beginContest(ctx context.Context, c *call.Call, svc missions.Service, calle
 // findContest lists the forks of the newest contest here, or of that of a fork that is
 // named, as they were made.
 func findContest(ctx context.Context, svc missions.Service, caller missions.Caller, named []string) (list []missions.Mission, err error) {
-	all, err := svc.Missions(ctx, missions.MissionsRequest{Caller: caller})
+	all, err := svc.Missions(ctx, missions.MissionsRequest{Caller: caller, All: len(named) > 0})
 	if err != nil {
 		return nil, err
 	}

@@ -247,10 +247,16 @@ func (r *run) afterThis() string {
 const stopPatience = 5 * time.Second
 
 // terminate ends the keepers that wait for their turn, and the agents of the others,
-// which their keepers pass it on to.
+// which their keepers pass it on to. What another command has started goes on: it may be
+// an agent that its user types to.
 func (r *run) terminate() {
 	for _, b := range r.forks[:r.started] {
-		if !b.ended && !b.isFollowed {
+		switch {
+		case b.ended:
+		case b.isFollowed:
+			b.ended = true
+			r.say("%s goes on", b.mission.Name)
+		default:
 			_ = b.cmd.Process.Signal(syscall.SIGTERM) // one that has ended since is heard of
 		}
 	}

@@ -73,3 +73,20 @@ func TestMailboxKeepsAll(t *testing.T) {
 		t.Errorf("taken: %+v", got)
 	}
 }
+
+// TestInterruptLeavesWhatOthersStarted: at Ctrl-C an agent that another command has started
+// goes on, and is not stopped later either.
+func TestInterruptLeavesWhatOthersStarted(t *testing.T) {
+	t.Parallel()
+	b := calltest.New(t, oneFork{})
+	run := &run{c: &call.Call{Env: b.Env}, svc: oneFork{}, started: 1} // whose Stop is nil
+	run.forks = []*background{{mission: missions.Mission{ID: "id", Name: "fork"}, isFollowed: true, begun: b.Env.Now()}}
+	err := run.c.Do(func(*call.Call) error {
+		run.terminate()
+		run.stop()
+		return nil
+	})
+	if said := b.Stderr.String(); err != nil || run.living() || said != "fork goes on\n" {
+		t.Errorf("living %v, %v, and it says %q", run.living(), err, said)
+	}
+}

@@ -34,13 +34,13 @@ func askRadar(m *model) tea.Cmd {
 	}
 }
 
-// liveForks are the forks that have an agent, each with its newest snapshot; "" where there
+// liveForks are the forks that have an agent, each with its name and its newest snapshot; "" where there
 // are too few to be in each other's way.
 func liveForks(all []missions.Mission) string {
 	var live []string
 	for _, x := range all {
 		if x.Parent != nil && !x.IsAgentless() {
-			live = append(live, x.ID+" "+x.Head)
+			live = append(live, x.ID+" "+x.Name+" "+x.Head)
 		}
 	}
 	if len(live) < 2 {

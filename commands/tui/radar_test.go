@@ -41,12 +41,15 @@ func TestRadar(t *testing.T) {
 	s.overlaps, s.list[2].Head = []missions.Overlap{{Path: "a.txt", Missions: []string{"french", "else"}}}, "newer"
 	x.send(tick{})
 	x.sees("same lines as else in a.txt")
+	s.list[2].Name, s.overlaps = "renamed", []missions.Overlap{{Path: "a.txt", Missions: []string{"renamed", "else"}}}
+	x.send(tick{})
+	x.sees("! renamed")
 	x.send(radar{of: "what was before"})
-	x.sees("same lines as else in a.txt")
+	x.sees("! renamed")
 	s.list[2].State = missions.StateClosed
 	x.send(tick{})
 	x.misses("same lines")
-	if n := asked(); n != 4 {
+	if n := asked(); n != 5 {
 		t.Errorf("it was asked %d times", n)
 	}
 }
