@@ -125,7 +125,12 @@ func runContest(c *call.Call, o contestOptions) error {
 	for _, outcome := range outcomes {
 		if outcome.IsGood() {
 			good++
+		} else if background.Watch != nil && !stopped { // the table is gone, and nothing else has said why
+			forks.WriteOutcome(c.Err, outcome, background.Timeout)
 		}
+	}
+	if err := c.Err.Flush(); err != nil {
+		return err
 	}
 	if stopped {
 		return missions.Errorf(missions.KindInterrupted, "umbra contest --continue goes on; an agent that was stopped in its turn goes on with umbra mission resume",

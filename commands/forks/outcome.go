@@ -76,7 +76,7 @@ func (r *run) finish(b *background, code int, at time.Time) {
 	}
 	if r.lines != nil && r.watch == nil {
 		r.c.EndProgress()
-		writeOutcome(r.lines, *o, r.timeout)
+		WriteOutcome(r.lines, *o, r.timeout)
 		_ = r.lines.Flush() // the others go on
 	}
 }
@@ -140,8 +140,8 @@ func (o Outcome) how(timeout time.Duration) string {
 	return "has answered"
 }
 
-// writeOutcome is a line for a fork that has ended, and the beginning of its answer.
-func writeOutcome(p *print.Printer, o Outcome, timeout time.Duration) {
+// WriteOutcome is a line for a fork that has ended, and the beginning of its answer.
+func WriteOutcome(p *print.Printer, o Outcome, timeout time.Duration) {
 	line := print.Clean(o.Mission) + " " + o.how(timeout)
 	if o.Ended != EndedNotBegun {
 		took := time.Duration(o.Seconds * float64(time.Second)).Round(100 * time.Millisecond)
