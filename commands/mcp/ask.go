@@ -2,6 +2,8 @@ package mcp
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"slices"
 	"strings"
@@ -27,6 +29,9 @@ func restore(in restoreInput, self *missions.Mission) (line, error) {
 	}
 	l := command("restore").with("mission", in.Mission).when(in.FilesOnly, "--files-only").when(in.ConversationOnly, "--conversation-only")
 	for _, p := range in.Paths {
+		if p == "" {
+			return l, missions.Errorf(missions.KindUsage, "leave paths out for all files", "a path is empty")
+		}
 		l = l.with("path", p)
 	}
 	l, err := l.others(in.Others)
@@ -92,6 +97,9 @@ func asking[In any](name, about string, line func(In, *missions.Mission) (line, 
 				return nil, err
 			}
 			if answer, ok := r.Params.InputResponses[question].(*sdk.ElicitResult); ok && answer.Action == "accept" {
+				if shown(s.plan(ctx, self, l)) != r.Params.RequestState { // moments such as login~1 move
+					return s.planned(ctx, self, l, "What would change is no longer what your user was shown.")
+				}
 				return said(s.run(ctx, idOf(self), l)), nil
 			} else if ok && answer.Action == "decline" {
 				return text("Your user said no. Nothing was changed."), nil
@@ -105,13 +113,19 @@ func asking[In any](name, about string, line func(In, *missions.Mission) (line, 
 			if plan.failed() {
 				return said(plan), nil
 			}
-			return &sdk.CallToolResult{InputRequests: sdk.InputRequestMap{question: &sdk.ElicitParams{
+			return &sdk.CallToolResult{RequestState: shown(plan), InputRequests: sdk.InputRequestMap{question: &sdk.ElicitParams{
 				Mode:            "form",
 				Message:         head(plan.text()) + "\nGo ahead?", // some agents show no more than three lines at first
 				RequestedSchema: map[string]any{"type": "object", "properties": map[string]any{}},
 			}}}, nil
 		})
 	}
+}
+
+// shown stands for a plan that a user was shown, until the answer comes.
+func shown(plan outcome) string {
+	sum := sha256.Sum256([]byte(plan.out))
+	return hex.EncodeToString(sum[:])
 }
 
 // plan runs a command line for what it would do.

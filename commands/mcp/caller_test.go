@@ -76,7 +76,8 @@ func TestOutcome(t *testing.T) {
 		{outcome{}, "done", false},
 		{outcome{notes: "umbra: no\n  hint\n", code: 10}, "umbra: no\n  hint", true},
 		{outcome{out: "partly\n", code: int(call.Partly)}, "partly", false},
-		{outcome{out: "\xff\xfe"}, "2 bytes that are no text", false},
+		{outcome{out: "a\x00\xfe"}, "3 bytes that are no text", false},
+		{outcome{out: "caf\xe9 au lait\n"}, "caf\uFFFD au lait", false},
 	} {
 		if got := c.text(); got != c.want || c.failed() != c.wrong {
 			t.Errorf("%+v: %q, failed %v", c.outcome, got, c.failed())

@@ -258,6 +258,25 @@ func TestUserDecides(t *testing.T) {
 	}
 }
 
+// TestOtherPlan: a yes to one plan does not carry out another.
+func TestOtherPlan(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	s := w.agent(func(string) string {
+		w.write("three\n")
+		w.umbra("snapshot", "login") // so that login~1 is another moment
+		return "accept"
+	})
+	w.umbra("snapshot", "login")
+	got, wrong := w.use(s, "restore", map[string]any{"moment": "login~1"})
+	if wrong || !strings.Contains(got, "no longer what your user was shown. Nothing was changed.") || !w.holds("three\n") {
+		t.Errorf("error %v, %s", wrong, got)
+	}
+	if got, wrong := w.use(s, "restore", map[string]any{"moment": "login@start", "paths": []string{""}}); !wrong || !strings.Contains(got, "a path is empty") {
+		t.Errorf("an empty path: error %v, %s", wrong, got)
+	}
+}
+
 // oldAgent speaks protocol 2024-11-05, a line at a time.
 type oldAgent struct {
 	t     *testing.T

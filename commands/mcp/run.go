@@ -8,7 +8,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/umbra-vcs/umbra/commands/call"
 	"github.com/umbra-vcs/umbra/missions"
@@ -132,9 +131,10 @@ func (o outcome) failed() bool { return o.code != 0 && o.code != int(call.Partly
 // text is what the agent reads: the result, and what was said beside it.
 func (o outcome) text() string {
 	out := o.out
-	if !utf8.ValidString(out) {
+	if strings.Contains(out, "\x00") { // as Git tells
 		return fmt.Sprintf("%d bytes that are no text", len(out))
 	}
+	out = strings.ToValidUTF8(out, "\uFFFD")
 	if len(out) > mostText {
 		rest := len(out) - mostText
 		out = fmt.Sprintf("%s\n… and %d bytes more: ask for less at once", strings.ToValidUTF8(out[:mostText], ""), rest)
