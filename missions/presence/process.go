@@ -48,15 +48,16 @@ func findAgentAbove(a sessions.Adapter, pid int) int {
 // as the system tells.
 func ProcessesAbove(pid int) iter.Seq[int] {
 	return func(yield func(int) bool) {
+		at := pid // the sequence begins anew each time it is gone through
 		for range maxParentSteps {
-			if pid <= 1 || !yield(pid) {
+			if at <= 1 || !yield(at) {
 				return
 			}
-			parent, err := lock.Parent(pid)
+			parent, err := lock.Parent(at)
 			if err != nil {
 				return
 			}
-			pid = parent
+			at = parent
 		}
 	}
 }
