@@ -3,6 +3,7 @@ package local
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -109,8 +110,8 @@ func TestPromoteBaseUndone(t *testing.T) {
 	b.healthy()
 }
 
-// TestPromoteBaseKept: a promotion that left a path as it was is no base: asked again, the
-// fork's file comes home.
+// TestPromoteBaseKept: a promotion is no base of a path that it left as it was: asked again,
+// the fork's file comes home.
 func TestPromoteBaseKept(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -149,6 +150,66 @@ func TestPromoteBaseKept(t *testing.T) {
 		t.Errorf("once the directory is gone: %q", b.read("late.txt"))
 	}
 	b.healthy()
+}
+
+// TestPromoteBaseOfPaths: a promotion that left one path is the base of all others. What the
+// parent changed in these since is merged, and what it did not touch is no conflict.
+func TestPromoteBaseOfPaths(t *testing.T) {
+	t.Parallel()
+	begin := func(t *testing.T) (b, fork *testBench) {
+		b = newBench(t)
+		b.write(".gitignore", "built\n")
+		b.write("a.txt", "one\n")
+		b.mission("work")
+		fork = b.forkBench("child")
+		fork.write("a.txt", "the fork's\n")
+		fork.write("out", "out\n")
+		if err := os.Chmod(filepath.Join(fork.dir, "out"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		b.write("out/built", "built\n")
+		b.promotedBut("out")
+		return b, fork
+	}
+	t.Run("the parent goes back", func(t *testing.T) {
+		t.Parallel()
+		b, fork := begin(t)
+		b.write("a.txt", "one\n")
+		b.snapshot("back")
+		fork.write("new", "new\n")
+		r := b.promotedBut("out")
+		if !slices.Contains(r.Merged, "a.txt") || b.read("a.txt") != "one\n" || b.read("new") != "new\n" {
+			t.Errorf("promoted again: %+v; a.txt is %q", r.RestoreResult, b.read("a.txt"))
+		}
+		b.healthy()
+	})
+	t.Run("the parent goes on", func(t *testing.T) {
+		t.Parallel()
+		b, fork := begin(t)
+		for _, text := range []string{"the fork's second\n", "the fork's third\n"} {
+			fork.write("a.txt", text)
+			if b.promotedBut("out"); b.read("a.txt") != text {
+				t.Errorf("promoted again: %q, want %q", b.read("a.txt"), text)
+			}
+		}
+		b.remove("out")
+		r := b.promoted("child")
+		info, err := os.Stat(filepath.Join(b.dir, "out"))
+		if err != nil || info.Mode() != 0o600 {
+			t.Errorf("once the directory is gone: %+v; out: %v, %v", r.RestoreResult, info, err)
+		}
+		b.healthy()
+	})
+}
+
+// promotedBut promotes the fork child, and one path alone is left as it is.
+func (b *testBench) promotedBut(path string) missions.PromoteResult {
+	b.Helper()
+	r := b.promoted("child")
+	if len(r.Kept) != 1 || r.Kept[0].Path != path {
+		b.Fatalf("left as they are: %+v", r.Kept)
+	}
+	return r
 }
 
 // TestPromotePartsAgain: a promotion of the conversation alone does not hide that of the

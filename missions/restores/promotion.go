@@ -13,7 +13,6 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore/records"
 	"github.com/umbra-vcs/umbra/gitstore/restore"
 	"github.com/umbra-vcs/umbra/missions"
-	"github.com/umbra-vcs/umbra/missions/addresses"
 	"github.com/umbra-vcs/umbra/missions/conversations"
 	"github.com/umbra-vcs/umbra/missions/home"
 	"github.com/umbra-vcs/umbra/missions/projects"
@@ -26,9 +25,9 @@ import (
 type promotion struct {
 	restorer *Restorer
 	fork     *projects.Mission
-	into     *projects.Mission  // its parent
-	base     *gitstore.Snapshot // the newest moment that both have in common
-	tree     gitstore.ID        // the fork's
+	into     *projects.Mission // its parent
+	base     *mergeBase
+	tree     gitstore.ID // the fork's
 }
 
 // beginPromotion makes a job a promotion of a fork.
@@ -37,7 +36,7 @@ func beginPromotion(rs *Restorer, m *projects.Mission, j *Job, p missions.Promot
 	if err != nil {
 		return err
 	}
-	base, err := commonSnapshot(m, fork)
+	base, err := findMergeBase(m, fork)
 	if err != nil {
 		return err
 	}
@@ -52,77 +51,6 @@ func beginPromotion(rs *Restorer, m *projects.Mission, j *Job, p missions.Promot
 	return nil
 }
 
-// commonSnapshot is the newest moment that a mission and its fork have in common: the
-// fork point or, where the fork's files were promoted before, what it was then. A
-// promotion counts only if it brought all, and only until files are restored to a moment
-// that has nothing of it.
-func commonSnapshot(m, fork *projects.Mission) (*gitstore.Snapshot, error) {
-	var restored []gitstore.ID // the moments of later restores
-	for op, err := range standingOperations(m) {
-		if projects.IsObjectLost(err) {
-			break
-		}
-		if err != nil {
-			return nil, err
-		}
-		if op.Plan == nil {
-			continue
-		}
-		id, err := gitstore.ParseID(op.Target)
-		if err != nil {
-			return nil, missions.Errorf(missions.KindDamaged, "umbra doctor", "operation %s: %w", op.ID, err)
-		}
-		if op.Kind == string(missions.TriggerRestore) {
-			restored = append(restored, id)
-			continue
-		}
-		at, ok, err := m.Project.FindInHistory(fork.Tip.ID, id)
-		if ok && err == nil {
-			ok, err = isInHistories(m.Project, restored, op.Snapshot.ID)
-		}
-		if ok && err == nil {
-			ok, err = broughtAll(m.Project, op, at.Tree)
-		}
-		if ok || err != nil {
-			return at.Snapshot, err
-		}
-	}
-	return addresses.SnapshotByID(m.Project, fork.Parent.Snapshot)
-}
-
-// broughtAll reports whether none of the paths that a promotion left as they were differs
-// from the fork's tree. A path that no snapshot holds, such as a secret, differs from none.
-func broughtAll(p *projects.Project, op PastOperation, theirs gitstore.ID) (bool, error) {
-	for _, kept := range op.Kept {
-		var entries [2]gitstore.TreeEntry
-		for i, tree := range [...]gitstore.ID{op.Snapshot.Tree, theirs} {
-			e, err := p.Store.Lookup(tree, kept.Path)
-			if err != nil && !errors.Is(err, gitstore.ErrNoEntry) {
-				return false, err
-			}
-			entries[i] = e
-		}
-		if entries[0] != entries[1] {
-			return false, nil
-		}
-	}
-	return true, nil
-}
-
-// isInHistories reports whether the history of each of some snapshots has a snapshot.
-func isInHistories(p *projects.Project, tips []gitstore.ID, id gitstore.ID) (bool, error) {
-	for _, tip := range tips {
-		_, ok, err := p.FindInHistory(tip, id)
-		if projects.IsObjectLost(err) {
-			return false, nil // what came with that restore can't be known
-		}
-		if !ok || err != nil {
-			return false, err
-		}
-	}
-	return true, nil
-}
-
 // planFiles plans the files.
 func (p *promotion) planFiles(ctx context.Context, j *Job, present restore.Side, r missions.RestoreRequest) error {
 	m := p.into
@@ -130,11 +58,11 @@ func (p *promotion) planFiles(ctx context.Context, j *Job, present restore.Side,
 	if err != nil {
 		return err
 	}
-	then, err := snapshots.RecordedSide(m.Project, p.base)
+	then, err := p.base.writeTree(ctx)
 	if err != nil {
 		return err
 	}
-	merged, err := merge.Trees(ctx, m.Project.Store, merge.Sides{Base: then.Tree, Ours: present.Tree, Theirs: p.tree}, r.KeepOthers)
+	merged, err := merge.Trees(ctx, m.Project.Store, merge.Sides{Base: then, Ours: present.Tree, Theirs: p.tree}, r.KeepOthers)
 	if err != nil {
 		return p.mergeError(err)
 	}
@@ -143,7 +71,7 @@ func (p *promotion) planFiles(ctx context.Context, j *Job, present restore.Side,
 			return err
 		}
 	}
-	if to.Modes, err = merge.Modes(m.Project.Store, merged.Tree, then.Modes, present.Modes, to.Modes); err != nil {
+	if to.Modes, err = merge.Modes(m.Project.Store, merged.Tree, p.base.modes, present.Modes, to.Modes); err != nil {
 		return err
 	}
 	if j.Files, err = p.restorer.planPaths(m, j.target, sides{present, to}, nil, nil); err != nil {
@@ -209,7 +137,7 @@ func (p *promotion) planConversation(j *Job, plan *conversations.ConversationPla
 	if same, err := p.saysTheSame(plan, now); same || err != nil {
 		return false, err
 	}
-	if common, err := rs.conversations.PlanCut(m, p.base); err == nil {
+	if common, err := rs.conversations.PlanCut(m, p.base.snapshot); err == nil {
 		j.Result.Conversation.EventsDropped = max(0, now.Events-common.Cut.Events)
 	}
 	return true, nil

@@ -1,0 +1,198 @@
+package restores
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/capture"
+	"github.com/umbra-vcs/umbra/gitstore/records"
+	"github.com/umbra-vcs/umbra/gitstore/shadow"
+	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/addresses"
+	"github.com/umbra-vcs/umbra/missions/home"
+	"github.com/umbra-vcs/umbra/missions/projects"
+	"github.com/umbra-vcs/umbra/missions/snapshots"
+)
+
+// mergeBase is what a mission and its fork have in common, path by path: the files of
+// their newest common moment. The paths that the promotion of that moment left are of the
+// moment before, and so on.
+type mergeBase struct {
+	project  *projects.Project
+	snapshot *gitstore.Snapshot // the newest moment that both have in common
+	tree     *records.Tree
+	modes    *capture.Modes
+	left     []string // the paths that are still to come from an older moment
+}
+
+// findMergeBase looks for the base in the promotions of the fork that stand, the newest
+// first, and in the fork point at last. A promotion counts until files are restored to a
+// moment that has nothing of it.
+func findMergeBase(m, fork *projects.Mission) (*mergeBase, error) {
+	base := &mergeBase{project: m.Project}
+	var restored []gitstore.ID // the moments of later restores
+	for op, err := range standingOperations(m) {
+		if projects.IsObjectLost(err) {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		if op.Plan == nil {
+			continue
+		}
+		id, err := gitstore.ParseID(op.Target)
+		if err != nil {
+			return nil, missions.Errorf(missions.KindDamaged, "umbra doctor", "operation %s: %w", op.ID, err)
+		}
+		if op.Kind == string(missions.TriggerRestore) {
+			restored = append(restored, id)
+			continue
+		}
+		at, ok, err := m.Project.FindInHistory(fork.Tip.ID, id)
+		if ok && err == nil {
+			ok, err = isInHistories(m.Project, restored, op.Snapshot.ID)
+		}
+		if ok && err == nil {
+			err = base.addPromotion(op, at.Snapshot)
+		}
+		if err != nil || base.isWhole() {
+			return base, err
+		}
+	}
+	point, err := addresses.SnapshotByID(m.Project, fork.Parent.Snapshot)
+	if err != nil {
+		return nil, err
+	}
+	return base, base.addMoment(point, nil)
+}
+
+// isWhole reports whether each path has its moment.
+func (b *mergeBase) isWhole() bool { return b.snapshot != nil && len(b.left) == 0 }
+
+// addPromotion adds the moment of the fork that a promotion brought.
+func (b *mergeBase) addPromotion(op PastOperation, theirs *gitstore.Snapshot) error {
+	left, err := leftByPromotion(b.project, op, theirs.Tree)
+	if err != nil {
+		return err
+	}
+	return b.addMoment(theirs, left)
+}
+
+// addMoment gives the paths that have no moment yet the files of an older one, but for
+// those that it left too.
+func (b *mergeBase) addMoment(s *gitstore.Snapshot, left []string) error {
+	side, err := snapshots.RecordedSide(b.project, s)
+	if err != nil {
+		return err
+	}
+	if b.snapshot == nil {
+		b.snapshot, b.tree, b.modes, b.left = s, records.NewTree(b.project.Store, s.Tree), side.Modes, left
+		return nil
+	}
+	for _, path := range b.left {
+		e, err := entryAt(b.project.Store, s.Tree, path)
+		switch {
+		case err != nil:
+		case e.ID.IsZero():
+			err = b.tree.Remove(path)
+		default:
+			err = b.tree.PutEntry(path, e.Mode, e.ID)
+		}
+		if err != nil {
+			return err
+		}
+		b.modes = modesWithin(path, b.modes, side.Modes)
+	}
+	b.left = pathsOfBoth(b.left, left)
+	return nil
+}
+
+// writeTree stores the tree of the base.
+func (b *mergeBase) writeTree(ctx context.Context) (gitstore.ID, error) {
+	batch := b.project.Store.NewBatch()
+	defer batch.Discard()
+	tree, err := b.tree.Write(batch)
+	return tree, errors.Join(err, batch.Flush(ctx))
+}
+
+// modesWithin are the newer modes, with the older ones of a path and of all below it.
+func modesWithin(path string, newer, older *capture.Modes) *capture.Modes {
+	out := *newer
+	out.Unusual, out.Empty = map[string]uint32{}, nil
+	for _, m := range []*capture.Modes{newer, older} {
+		isFrom := func(at string) bool { return home.IsWithin(path, at) == (m == older) }
+		for at, perm := range m.Unusual {
+			if isFrom(at) {
+				out.Unusual[at] = perm
+			}
+		}
+		for _, dir := range m.Empty {
+			if isFrom(dir) {
+				out.Empty = append(out.Empty, dir)
+			}
+		}
+	}
+	slices.Sort(out.Empty)
+	return &out
+}
+
+// pathsOfBoth are the paths of each list that are in the other, or below one that is.
+func pathsOfBoth(a, b []string) (both []string) {
+	for _, x := range a {
+		for _, y := range b {
+			switch {
+			case home.IsWithin(y, x):
+				both = append(both, x)
+			case home.IsWithin(x, y):
+				both = append(both, y)
+			}
+		}
+	}
+	slices.Sort(both)
+	return slices.Compact(both)
+}
+
+// leftByPromotion are the paths that a promotion left as they were and that differ from
+// the fork's tree. A path that no snapshot holds, such as a secret, differs from none.
+func leftByPromotion(p *projects.Project, op PastOperation, theirs gitstore.ID) (left []string, err error) {
+	for _, kept := range op.Kept {
+		mine, err := entryAt(p.Store, op.Snapshot.Tree, kept.Path)
+		if err != nil {
+			return nil, err
+		}
+		their, err := entryAt(p.Store, theirs, kept.Path)
+		if err != nil {
+			return nil, err
+		}
+		if mine != their {
+			left = append(left, kept.Path)
+		}
+	}
+	return left, nil
+}
+
+// entryAt is a tree's entry at a path, or the zero entry.
+func entryAt(s *shadow.Store, tree gitstore.ID, path string) (gitstore.TreeEntry, error) {
+	e, err := s.Lookup(tree, path)
+	if errors.Is(err, gitstore.ErrNoEntry) {
+		return gitstore.TreeEntry{}, nil
+	}
+	return e, err
+}
+
+// isInHistories reports whether the history of each of some snapshots has a snapshot.
+func isInHistories(p *projects.Project, tips []gitstore.ID, id gitstore.ID) (bool, error) {
+	for _, tip := range tips {
+		_, ok, err := p.FindInHistory(tip, id)
+		if projects.IsObjectLost(err) {
+			return false, nil // what came with that restore can't be known
+		}
+		if !ok || err != nil {
+			return false, err
+		}
+	}
+	return true, nil
+}
