@@ -72,12 +72,16 @@ func costText(cost *float64) string {
 	return fmt.Sprintf("$%.2f", *cost)
 }
 
-// WriteDifferences prints, path by path, what each fork has changed there.
+// WriteDifferences prints, path by path, what each fork has changed there. A renamed file
+// has two paths: the old one says where it went, the new one has its lines.
 func WriteDifferences(p *print.Printer, forks []missions.ComparedFork) {
 	paths := map[string]bool{}
 	for _, f := range forks {
 		for _, change := range f.Changes {
 			paths[change.Path] = true
+			if change.OldPath != "" {
+				paths[change.OldPath] = true
+			}
 		}
 	}
 	for _, path := range slices.Sorted(maps.Keys(paths)) {
@@ -93,7 +97,7 @@ func WriteDifferences(p *print.Printer, forks []missions.ComparedFork) {
 func writeFileDifference(p *print.Printer, f missions.ComparedFork, path string, seen map[string]string) {
 	i := slices.IndexFunc(f.Changes, func(change missions.FileChange) bool { return change.Path == path })
 	if i < 0 {
-		p.Line("%s", p.Paint(print.Dim, "in "+print.Clean(f.Mission)+": as it was"))
+		writeWithoutLines(p, f, path)
 		return
 	}
 	change, patch := f.Changes[i], f.Patches[i]
@@ -105,6 +109,17 @@ func writeFileDifference(p *print.Printer, f missions.ComparedFork, path string,
 	seen[patch] = f.Mission
 	p.Line("%s", p.Paint(print.Cyan, head))
 	print.WritePatch(p, f.ForkPoint, []missions.FileChange{change}, withEnd(patch))
+}
+
+// writeWithoutLines says of a path whose lines are not a change of this fork's whether it
+// was renamed.
+func writeWithoutLines(p *print.Printer, f missions.ComparedFork, path string) {
+	i := slices.IndexFunc(f.Changes, func(change missions.FileChange) bool { return change.OldPath == path })
+	if i < 0 {
+		p.Line("%s", p.Paint(print.Dim, "in "+print.Clean(f.Mission)+": as it was"))
+		return
+	}
+	p.Line("%s", p.Paint(print.Cyan, "in "+print.Clean(f.Mission)+": renamed to "+print.Path(f.Changes[i].Path)))
 }
 
 // withEnd is a patch that ends with a line's end, so that what follows has a line to itself.

@@ -201,7 +201,7 @@ func inheritedTally(m *projects.Mission, base, first *gitstore.Snapshot) (t miss
 }
 
 // sortPaths says of each fork which paths it alone has changed, and which others have, too.
-// A renamed file has two.
+// A renamed file has two, and is shared by the one that others have changed.
 func sortPaths(list []missions.ComparedFork) {
 	changed := map[string]int{}
 	for _, f := range list {
@@ -213,9 +213,12 @@ func sortPaths(list []missions.ComparedFork) {
 		f := &list[i]
 		f.Alone, f.Shared = []string{}, []string{}
 		for _, change := range f.Changes {
-			if changed[change.Path] > 1 || changed[change.OldPath] > 1 {
+			switch {
+			case changed[change.Path] > 1:
 				f.Shared = append(f.Shared, change.Path)
-			} else {
+			case changed[change.OldPath] > 1:
+				f.Shared = append(f.Shared, change.OldPath)
+			default:
 				f.Alone = append(f.Alone, change.Path)
 			}
 		}

@@ -59,7 +59,7 @@ func TestCompareSpent(t *testing.T) {
 }
 
 // TestComparePaths: a path that several forks have changed is shared, a renamed file by
-// both its names.
+// the one of its two names that others have changed.
 func TestComparePaths(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -73,7 +73,7 @@ func TestComparePaths(t *testing.T) {
 	three.write("alone.txt", "alone\n")
 	b.snapshots("one", "two", "three")
 	list := b.compared("one", "two", "three")
-	for i, want := range [][2][]string{{{}, {"new.txt"}}, {{}, {"moved.txt"}}, {{"alone.txt"}, {}}} {
+	for i, want := range [][2][]string{{{}, {"moved.txt"}}, {{}, {"moved.txt"}}, {{"alone.txt"}, {}}} {
 		if got := [2][]string{list[i].Alone, list[i].Shared}; !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: alone and shared are %q, want %q", list[i].Mission, got, want)
 		}
