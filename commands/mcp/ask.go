@@ -122,9 +122,11 @@ func asking[In any](name, about string, line func(In, *missions.Mission) (line, 
 	}
 }
 
-// shown stands for a plan that a user was shown, until the answer comes.
+// shown stands for a plan that a user was shown, until the answer comes: the moment, and
+// what becomes of files. The agent's own conversation goes on meanwhile.
 func shown(plan outcome) string {
-	sum := sha256.Sum256([]byte(plan.out))
+	lines := slices.DeleteFunc(strings.Split(plan.out, "\n"), func(l string) bool { return strings.HasPrefix(l, "  conversation: ") })
+	sum := sha256.Sum256([]byte(strings.Join(lines, "\n")))
 	return hex.EncodeToString(sum[:])
 }
 

@@ -91,3 +91,22 @@ func TestOutcome(t *testing.T) {
 		t.Errorf("%d bytes", len(got))
 	}
 }
+
+// TestShown: another moment or other files are another plan, a conversation that goes on is
+// not.
+func TestShown(t *testing.T) {
+	t.Parallel()
+	plan := "restore a (login@1) to /work would:\n  change  a.txt\n  conversation: 5 events kept, 2 dropped\n"
+	for _, c := range []struct {
+		out  string
+		same bool
+	}{
+		{"restore a (login@1) to /work would:\n  change  a.txt\n  conversation: 5 events kept, 4 dropped\n", true},
+		{"restore a (login@1) to /work would:\n  delete  a.txt\n  conversation: 5 events kept, 2 dropped\n", false},
+		{"restore b (login@2) to /work would:\n  change  a.txt\n  conversation: 5 events kept, 2 dropped\n", false},
+	} {
+		if same := shown(outcome{out: plan}) == shown(outcome{out: c.out}); same != c.same {
+			t.Errorf("the same %v: %q", same, c.out)
+		}
+	}
+}
