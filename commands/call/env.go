@@ -46,6 +46,7 @@ type Streams struct {
 	Stderr     io.Writer
 	IsTerminal func(stream any) bool // of one of the three streams
 	Width      func() int            // of the terminal, in columns
+	Height     func() int            // of the terminal, in lines
 }
 
 // A Connector gives the Service, and what is to be closed after it.
@@ -55,7 +56,7 @@ type Connector func(context.Context, Env, Globals) (missions.Service, io.Closer,
 func ProcessEnv(now func() time.Time, connect Connector) Env {
 	return Env{
 		Args:    os.Args[min(1, len(os.Args)):],
-		Streams: Streams{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, IsTerminal: isTerminal, Width: terminalWidth},
+		Streams: Streams{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, IsTerminal: isTerminal, Width: terminalWidth, Height: terminalHeight},
 		Now:     now,
 		Getenv:  os.Getenv, Environ: os.Environ, Getwd: os.Getwd, Executable: os.Executable,
 		Run: func(cmd *exec.Cmd) error { return cmd.Run() }, Notify: signal.Notify, Unnotify: signal.Stop,
@@ -68,12 +69,25 @@ func isTerminal(stream any) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// terminalWidth is the width of whichever standard stream is a terminal.
 func terminalWidth() int {
+	width, _ := terminalSize()
+	return width
+}
+
+func terminalHeight() int {
+	if _, height := terminalSize(); height > 0 {
+		return height
+	}
+	return 24
+}
+
+// terminalSize is the size of whichever standard stream is a terminal. A height of 0 is not
+// known.
+func terminalSize() (width, height int) {
 	for _, f := range []*os.File{os.Stdout, os.Stderr, os.Stdin} {
-		if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 0 {
-			return w
+		if w, h, err := term.GetSize(int(f.Fd())); err == nil && w > 0 {
+			return w, h
 		}
 	}
-	return 80
+	return 80, 0
 }

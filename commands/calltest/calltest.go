@@ -40,7 +40,7 @@ func New(t *testing.T, svc missions.Service) *Bench {
 	b.Env = call.Env{
 		Streams: call.Streams{
 			Stdin: strings.NewReader(""), Stdout: &b.Stdout, Stderr: &b.Stderr,
-			IsTerminal: func(any) bool { return false }, Width: func() int { return 80 },
+			IsTerminal: func(any) bool { return false }, Width: func() int { return 80 }, Height: func() int { return 24 },
 		},
 		Now:    now,
 		Getenv: func(name string) string { return vars[name] }, Environ: func() []string { return nil },

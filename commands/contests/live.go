@@ -16,12 +16,13 @@ import (
 type liveTable struct {
 	terminal io.Writer
 	printer  *print.Printer // as wide as the terminal
+	height   func() int     // of the terminal, in lines
 	now      func() time.Time
 	lines    int // that the table takes now
 }
 
 func newLiveTable(c *call.Call) *liveTable {
-	return &liveTable{terminal: c.Stderr, printer: c.Err, now: c.Now}
+	return &liveTable{terminal: c.Stderr, printer: c.Err, height: c.Height, now: c.Now}
 }
 
 // watch is what shows the forks: nil where there is no terminal to show them on, so that
@@ -33,10 +34,17 @@ func (t *liveTable) watch() func([]forks.Standing) {
 	return t.draw
 }
 
+// draw draws no more than the terminal has lines: what has scrolled away can't be erased.
 func (t *liveTable) draw(list []forks.Standing) {
 	var text bytes.Buffer
-	p := t.printer.Into(&text)
-	writeStandings(p, list, t.now())
+	p, shown := t.printer.Into(&text), len(list)
+	if most := t.height() - 1; shown > most { // below the table stands the cursor
+		shown = max(0, most-1)
+	}
+	writeStandings(p, list[:shown], t.now())
+	if more := len(list) - shown; more > 0 {
+		p.Line("… and %d more", more)
+	}
 	_ = p.Flush() // into memory
 	t.erase()
 	t.lines = strings.Count(text.String(), "\n")

@@ -11,12 +11,13 @@ import (
 )
 
 // TestLiveTable draws how forks stand in the place of what it has drawn before, and leaves
-// nothing on the terminal. Off a terminal nothing is drawn.
+// nothing on the terminal. A low terminal has as many of them as fit. Off a terminal nothing
+// is drawn.
 func TestLiveTable(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
-	now := time.Unix(1000, 0)
-	table := &liveTable{terminal: &out, printer: print.To(&out), now: func() time.Time { return now }}
+	now, height := time.Unix(1000, 0), 4
+	table := &liveTable{terminal: &out, printer: print.To(&out), height: func() int { return height }, now: func() time.Time { return now }}
 	if table.watch() != nil {
 		t.Error("it is drawn where there is no terminal")
 	}
@@ -37,9 +38,15 @@ func TestLiveTable(t *testing.T) {
 		t.Errorf("drawn again is %q", got)
 	}
 	out.Reset()
+	height = 3
+	draw(list)
+	if got, want := out.String(), "\x1b[3A\x1b[Jone  works  1m30s\n… and 2 more\n"; got != want {
+		t.Errorf("drawn on a low terminal is %q, want %q", got, want)
+	}
+	out.Reset()
 	table.erase()
 	table.erase()
-	if got := out.String(); got != "\x1b[3A\x1b[J" {
+	if got := out.String(); got != "\x1b[2A\x1b[J" {
 		t.Errorf("erased by %q", got)
 	}
 }

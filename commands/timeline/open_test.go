@@ -21,7 +21,7 @@ func opening(t *testing.T, environ ...string) *call.Call {
 	c := &call.Call{Env: call.Env{
 		Streams: call.Streams{
 			Stdin: os.Stdin, Stdout: io.Discard, Stderr: io.Discard,
-			IsTerminal: func(any) bool { return true }, Width: func() int { return 80 },
+			IsTerminal: func(any) bool { return true }, Width: func() int { return 80 }, Height: func() int { return 24 },
 		},
 		Notify: func(chan<- os.Signal, ...os.Signal) {}, Unnotify: func(chan<- os.Signal) {}, Now: time.Now,
 		Environ: func() []string { return environ }, Run: func(cmd *exec.Cmd) error { return cmd.Run() },
