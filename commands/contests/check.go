@@ -56,19 +56,27 @@ func checkAll(c *call.Call, command string, reuses bool, forks []missions.Compar
 		mu   sync.Mutex // what is below, and the notices
 		room = make(chan struct{}, runtime.GOMAXPROCS(0))
 		done int
+		todo []*missions.ComparedFork
 	)
-	whole = true
 	for i := range forks {
 		f := &forks[i]
+		if check, known := k.known(f.Fork); known {
+			f.Check = &check
+			done++
+		} else {
+			todo = append(todo, f)
+		}
+	}
+	if len(todo) > 0 {
+		c.Notice("the check runs in %s", print.Count(len(todo), "workspace"))
+	}
+	whole = true
+	for _, f := range todo {
 		all.Go(func() {
 			room <- struct{}{}
 			defer func() { <-room }()
 			began := c.Now()
-			check, known := k.known(f.Fork)
-			var err error
-			if !known {
-				check, err = k.run(c.Context, f.Fork)
-			}
+			check, err := k.run(c.Context, f.Fork)
 			mu.Lock()
 			defer mu.Unlock()
 			if c.Context.Err() != nil {
@@ -79,9 +87,6 @@ func checkAll(c *call.Call, command string, reuses bool, forks []missions.Compar
 			if err != nil {
 				whole = false
 				c.Notice("note: the check can't be run in %s: %v", f.Mission, err)
-				return
-			}
-			if known {
 				return
 			}
 			k.keep(f.Fork, check)
