@@ -1,35 +1,29 @@
 package contests
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"runtime"
-	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/umbra-vcs/umbra/commands/call"
 	"github.com/umbra-vcs/umbra/commands/print"
 	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/checks"
 	"github.com/umbra-vcs/umbra/missions/home"
 )
-
-// stopPatience is how long a check has to end after Ctrl-C.
-const stopPatience = 5 * time.Second
 
 // checker runs the user's check in workspaces.
 type checker struct {
 	c       *call.Call
 	home    home.Home
 	command string
+	limit   time.Duration
 	reuses  bool // takes what the same check has said of the same snapshot
 }
 
@@ -51,6 +45,9 @@ func checkAll(c *call.Call, command string, reuses bool, forks []missions.Compar
 		return false, err
 	}
 	k := checker{c: c, home: home.Home{Dir: dir}, command: command, reuses: reuses}
+	if k.limit, err = checks.Limit(k.home, c.Getenv); err != nil {
+		return false, err
+	}
 	var (
 		all  sync.WaitGroup
 		mu   sync.Mutex // what is below, and the notices
@@ -132,7 +129,7 @@ func (k checker) say(m missions.Mission, check missions.Check, took time.Duratio
 		text = fmt.Sprintf("%s: it can't be told, after %s", m.Name, took.Round(100*time.Millisecond))
 	}
 	if check.State != missions.CheckGood {
-		if last := lastLine(k.home.CheckOutputFile(m.ID)); last != "" {
+		if last := checks.LastLine(k.home.CheckOutputFile(m.ID)); last != "" {
 			text += ": " + last
 		}
 		text += " (umbra mission output " + m.Name + " --check)"
@@ -142,57 +139,11 @@ func (k checker) say(m missions.Mission, check missions.Check, took time.Duratio
 
 // run runs the check in one workspace. The error says why it could not be begun.
 func (k checker) run(ctx context.Context, m missions.Mission) (check missions.Check, err error) {
-	check = missions.NewCheck(-1)
-	if ctx.Err() != nil {
-		return check, ctx.Err()
-	}
-	if info, err := os.Stat(m.Workspace); m.Workspace == "" || err != nil || !info.IsDir() {
-		return check, errors.New("its workspace is not there")
-	}
-	name := k.home.CheckOutputFile(m.ID)
-	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
-		return check, err
-	}
 	if err := os.Remove(k.home.CheckResultFile(m.ID)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return check, err
+		return missions.NewCheck(-1), err
 	}
-	out, err := os.OpenFile(name, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
-	if err != nil {
-		return check, err
-	}
-	defer func() { err = errors.Join(err, out.Close()) }()
-	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", k.command)
-	cmd.Dir, cmd.Stdout, cmd.Stderr = m.Workspace, out, out
-	cmd.Env = append(k.c.Environ(), "UMBRA_MISSION="+m.ID, "PWD="+m.Workspace)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // a check that asks on the terminal fails, and does not wait unseen
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
-	cmd.WaitDelay = stopPatience
-	if err := cmd.Start(); err != nil {
-		return check, err
-	}
-	_ = cmd.Wait() // its exit code says how it ended
-	if ctx.Err() != nil {
-		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // what it has left running
-	}
-	return missions.NewCheck(cmd.ProcessState.ExitCode()), nil
-}
-
-// lastLine is the last line of a file that is not empty, as far as it can be read.
-func lastLine(name string) (last string) {
-	file, err := os.Open(name)
-	if err != nil {
-		return ""
-	}
-	defer file.Close()
-	const end = 4 << 10
-	if info, err := file.Stat(); err == nil && info.Size() > end {
-		_, _ = file.Seek(-end, 2) // else it is read whole
-	}
-	lines := bufio.NewScanner(file)
-	for lines.Scan() {
-		if text := strings.TrimSpace(lines.Text()); text != "" {
-			last = text
-		}
-	}
-	return last
+	return checks.Command{
+		Line: k.command, Workspace: m.Workspace, Output: k.home.CheckOutputFile(m.ID), Limit: k.limit,
+		Environ: k.c.Environ(), More: []string{"UMBRA_MISSION=" + m.ID},
+	}.Run(ctx)
 }

@@ -25,6 +25,7 @@ type Config struct {
 	// Missions and Automations are the user's own to say, like Launch.
 	Missions    Missions
 	Automations Automations
+	Check       Checking
 }
 
 // Capture limits what a snapshot holds. A project's .umbra.yml may make
@@ -79,6 +80,11 @@ type Automations struct {
 	TimeLimit Duration // after which a command is killed, with all it has started
 }
 
+// Checking limits the commands that say whether a workspace is good.
+type Checking struct {
+	TimeLimit Duration // after which one is ended, with all it has started; 0 is no limit
+}
+
 // Missions limits missions.
 type Missions struct {
 	MaxLive int // with an agent at once; 0 is no limit
@@ -103,6 +109,7 @@ func Default() Config {
 		Watch:       Watch{Settle: Duration(2 * time.Second), MaxWait: Duration(30 * time.Second)},
 		Storage:     Storage{MaxBytes: 100 << 30, KeepFree: 200 << 20},
 		Automations: Automations{TimeLimit: Duration(time.Minute)},
+		Check:       Checking{TimeLimit: Duration(30 * time.Minute)},
 	}
 }
 
