@@ -110,6 +110,37 @@ func TestPromoteBaseUndone(t *testing.T) {
 	b.healthy()
 }
 
+// TestPromoteBaseOfRestoredPath: after a restore of one path to before a promotion, that is
+// still the base of all other paths.
+func TestPromoteBaseOfRestoredPath(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.write("a.txt", "one\n")
+	b.write("b.txt", "one\n")
+	b.mission("work")
+	first := b.snapshot("first").ID
+	fork := b.forkBench("child")
+	fork.write("a.txt", "the fork's\n")
+	fork.write("b.txt", "the fork's\n")
+	fork.write("new.txt", "new\n")
+	b.promoted("child")
+	b.write("b.txt", "one\n") // the parent goes back by itself
+	b.snapshot("back")
+	if _, err := b.local.Restore(t.Context(), missions.RestoreRequest{Caller: b.caller(), Moment: first, Paths: []string{"a.txt"}, All: true}); err != nil {
+		t.Fatal(err)
+	}
+	b.remove("new.txt")
+	fork.write("third.txt", "third\n")
+	r := b.promoted("child")
+	if b.read("a.txt") != "the fork's\n" {
+		t.Errorf("the restored file does not come home again: %q", b.read("a.txt"))
+	}
+	if b.read("b.txt") != "one\n" || b.read("new.txt") != "(none)" || b.read("third.txt") != "third\n" {
+		t.Errorf("what the parent did with other files: %+v; b.txt %q, new.txt %q", r.RestoreResult, b.read("b.txt"), b.read("new.txt"))
+	}
+	b.healthy()
+}
+
 // TestPromoteBaseKept: a promotion is no base of a path that it left as it was: asked again,
 // the fork's file comes home.
 func TestPromoteBaseKept(t *testing.T) {

@@ -147,6 +147,7 @@ type Operation struct {
 	Target            string                `json:"target,omitempty"`
 	SafetySnapshot    string                `json:"safety,omitempty"`
 	Kept              []missions.PathReason `json:"keep,omitempty"`
+	Paths             []gitstore.Text       `json:"paths,omitempty"` // what a restore was asked for; empty for all
 	SessionBefore     string                `json:"session_before,omitempty"`
 	SessionBeforePath string                `json:"session_before_path,omitempty"`
 	SessionAfter      string                `json:"session_after,omitempty"`

@@ -23,7 +23,8 @@ type Job struct {
 	Files          *FilesPlan                      // nil: files stay
 	Conversation   *conversations.ConversationPlan // nil: the conversation stays
 	takesBackID    string
-	promotion      *promotion // nil: a restore, undo or redo
+	paths          []gitstore.Text // what was asked for; empty for all files
+	promotion      *promotion      // nil: a restore, undo or redo
 	Refusals       []error
 	Result         missions.RestoreResult
 }
@@ -137,6 +138,10 @@ func (rs *Restorer) planRestoredFiles(ctx context.Context, m *projects.Mission, 
 			return err
 		}
 		paths = append(paths, rel)
+		j.paths = append(j.paths, gitstore.Text(rel))
+	}
+	if slices.Contains(paths, "") {
+		j.paths = nil // the workspace itself was named
 	}
 	owners, err := rs.findOwners(ctx, m, j.target, present.Tree, paths)
 	if err != nil {

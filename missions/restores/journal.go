@@ -48,7 +48,10 @@ type conversationDoc struct {
 
 // NewJournalDoc writes down what is to be done.
 func (rs *Restorer) NewJournalDoc(m *projects.Mission, j *Job) (JournalDoc, error) {
-	op := projects.Operation{ID: rs.NewID(), Kind: j.Kind, Target: j.target.ID.String(), ReversedOperation: j.takesBackID, Kept: j.Result.Kept}
+	op := projects.Operation{
+		ID: rs.NewID(), Kind: j.Kind, Target: j.target.ID.String(), ReversedOperation: j.takesBackID,
+		Kept: j.Result.Kept, Paths: j.paths,
+	}
 	if m.Live.Handover.IsOpen() {
 		op.HandoverID = m.Live.Handover.ID
 	}

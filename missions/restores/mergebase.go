@@ -17,8 +17,8 @@ import (
 )
 
 // mergeBase is what a mission and its fork have in common, path by path: the files of
-// their newest common moment. The paths that the promotion of that moment left are of the
-// moment before, and so on.
+// their newest common moment. The paths that the promotion of that moment left, or that a
+// later restore put back to before it, are of the moment before, and so on.
 type mergeBase struct {
 	project  *projects.Project
 	snapshot *gitstore.Snapshot // the newest moment that both have in common
@@ -29,10 +29,10 @@ type mergeBase struct {
 
 // findMergeBase looks for the base in the promotions of the fork that stand, the newest
 // first, and in the fork point at last. A promotion counts until files are restored to a
-// moment that has nothing of it.
+// moment that has nothing of it; where only some paths were, it counts for all others.
 func findMergeBase(m, fork *projects.Mission) (*mergeBase, error) {
 	base := &mergeBase{project: m.Project}
-	var restored []gitstore.ID // the moments of later restores
+	var restored []laterRestore
 	for op, err := range standingOperations(m) {
 		if projects.IsObjectLost(err) {
 			break
@@ -48,15 +48,16 @@ func findMergeBase(m, fork *projects.Mission) (*mergeBase, error) {
 			return nil, missions.Errorf(missions.KindDamaged, "umbra doctor", "operation %s: %w", op.ID, err)
 		}
 		if op.Kind == string(missions.TriggerRestore) {
-			restored = append(restored, id)
+			restored = append(restored, laterRestore{id, op.Paths})
 			continue
 		}
 		at, ok, err := m.Project.FindInHistory(fork.Tip.ID, id)
+		var back []string
 		if ok && err == nil {
-			ok, err = isInHistories(m.Project, restored, op.Snapshot.ID)
+			back, ok, err = putBackSince(m.Project, restored, op.Snapshot.ID)
 		}
 		if ok && err == nil {
-			err = base.addPromotion(op, at.Snapshot)
+			err = base.addPromotion(op, at.Snapshot, back)
 		}
 		if err != nil || base.isWhole() {
 			return base, err
@@ -72,13 +73,14 @@ func findMergeBase(m, fork *projects.Mission) (*mergeBase, error) {
 // isWhole reports whether each path has its moment.
 func (b *mergeBase) isWhole() bool { return b.snapshot != nil && len(b.left) == 0 }
 
-// addPromotion adds the moment of the fork that a promotion brought.
-func (b *mergeBase) addPromotion(op PastOperation, theirs *gitstore.Snapshot) error {
+// addPromotion adds the moment of the fork that a promotion brought, but for paths that were
+// put back since.
+func (b *mergeBase) addPromotion(op PastOperation, theirs *gitstore.Snapshot, back []string) error {
 	left, err := leftByPromotion(b.project, op, theirs.Tree)
 	if err != nil {
 		return err
 	}
-	return b.addMoment(theirs, left)
+	return b.addMoment(theirs, slices.Concat(left, back))
 }
 
 // addMoment gives the paths that have no moment yet the files of an older one, but for
@@ -183,16 +185,30 @@ func entryAt(s *shadow.Store, tree gitstore.ID, path string) (gitstore.TreeEntry
 	return e, err
 }
 
-// isInHistories reports whether the history of each of some snapshots has a snapshot.
-func isInHistories(p *projects.Project, tips []gitstore.ID, id gitstore.ID) (bool, error) {
-	for _, tip := range tips {
-		_, ok, err := p.FindInHistory(tip, id)
-		if projects.IsObjectLost(err) {
-			return false, nil // what came with that restore can't be known
+// laterRestore is a restore of files that came after a promotion.
+type laterRestore struct {
+	target gitstore.ID
+	paths  []gitstore.Text // empty for all
+}
+
+// putBackSince lists the paths that later restores put back to moments that have nothing of
+// a promotion. It reports false where one of them put all files back.
+func putBackSince(p *projects.Project, later []laterRestore, promotion gitstore.ID) (back []string, stands bool, err error) {
+	for _, r := range later {
+		_, ok, err := p.FindInHistory(r.target, promotion)
+		switch lost := projects.IsObjectLost(err); {
+		case err != nil && !lost:
+			return nil, false, err
+		case ok && !lost:
+			continue
 		}
-		if !ok || err != nil {
-			return false, err
+		// Where the history is lost, what came with that restore can't be known.
+		if len(r.paths) == 0 {
+			return nil, false, nil
+		}
+		for _, path := range r.paths {
+			back = append(back, string(path))
 		}
 	}
-	return true, nil
+	return back, true, nil
 }
