@@ -1,6 +1,9 @@
 package missions
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // ForkRequest asks for missions that begin where another is, or was.
 type ForkRequest struct {
@@ -26,6 +29,43 @@ type ForkRequest struct {
 	Launching bool          `json:"launching"`
 	Yes       bool          `json:"yes,omitempty"` // copy ignored files above the limit
 	Force     bool          `json:"force,omitempty"`
+}
+
+// Check reports what contradicts itself in a request, or is missing.
+func (r ForkRequest) Check() error {
+	usage := func(hint, format string, args ...any) error { return Errorf(KindUsage, hint, format, args...) }
+	switch {
+	case r.Count < 0 || r.Count > 100:
+		return usage("give a number from 1 to 100", "--count %d makes no sense", r.Count)
+	case (r.Count > 0 || len(r.Prompts) > 1) && r.Workspace != "":
+		return usage("leave out --workspace", "%d forks can't share one workspace", max(1, r.Count)*max(1, len(r.Prompts)))
+	case len(r.Prompts) > 0 && (r.Prompt != "" || r.Again):
+		return usage("give each fork one prompt", "the prompts of the forks contradict each other")
+	case slices.Contains(r.Prompts, ""):
+		return usage("give each fork a prompt that says something", "a prompt of the forks is empty")
+	case r.NumForks() > 100:
+		return usage("make 100 at a time", "%d forks are too many", r.NumForks())
+	case r.Prompt != "" && r.Again:
+		return usage("choose one", "--prompt and --again contradict each other")
+	case r.Ignored != "" && r.Ignored != "copy" && r.Ignored != "skip":
+		return usage("use copy or skip", "--ignored %s", r.Ignored)
+	case r.Name == "":
+		return nil
+	}
+	return CheckName(r.Name)
+}
+
+// NumForks is how many forks are asked for.
+func (r ForkRequest) NumForks() int {
+	return max(1, r.Count) * max(1, len(r.Prompts)) * len(r.AllVariants())
+}
+
+// AllVariants are who goes on in the forks, once for each.
+func (r ForkRequest) AllVariants() []ForkVariant {
+	if len(r.Variants) == 0 {
+		return []ForkVariant{{Agent: r.Agent, Model: r.Model}}
+	}
+	return r.Variants
 }
 
 // ForkVariant is who goes on in a fork; "" is as in the source.

@@ -1,15 +1,18 @@
 package mcp
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/umbra-vcs/umbra/commands/restores"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/home"
 )
@@ -20,7 +23,7 @@ type restoreInput struct {
 	FilesOnly        bool     `json:"files_only,omitempty" jsonschema:"the conversation stays as it is"`
 	ConversationOnly bool     `json:"conversation_only,omitempty" jsonschema:"the files stay as they are"`
 	Paths            []string `json:"paths,omitempty" jsonschema:"only these files and directories"`
-	Others           string   `json:"others,omitempty" jsonschema:"what becomes of paths that somebody else changed since: keep or replace; leave it out until the plan names such paths"`
+	Others           string   `json:"others,omitempty" jsonschema:"what becomes of paths that somebody else changed since; leave it out until the plan names such paths" oneof:"keep,replace"`
 }
 
 func restore(in restoreInput, self *missions.Mission) (line, error) {
@@ -34,42 +37,27 @@ func restore(in restoreInput, self *missions.Mission) (line, error) {
 		}
 		l = l.with("path", p)
 	}
-	l, err := l.others(in.Others)
-	if err != nil {
-		return l, err
-	}
-	return l.then(in.Moment), notFlags(in.Moment)
+	return l.others(in.Others).then(in.Moment), notFlags(in.Moment)
 }
 
 type promoteInput struct {
 	Fork             string `json:"fork,omitempty" jsonschema:"name of the fork; without it your own mission, if it is one"`
 	FilesOnly        bool   `json:"files_only,omitempty" jsonschema:"the parent's conversation stays as it is"`
 	ConversationOnly bool   `json:"conversation_only,omitempty" jsonschema:"the parent's files stay as they are"`
-	Others           string `json:"others,omitempty" jsonschema:"where both changed the same lines: keep what the parent has, or replace it; leave it out until the plan names such paths"`
+	Others           string `json:"others,omitempty" jsonschema:"where both changed the same lines: keep what the parent has, or replace it; leave it out until the plan names such paths" oneof:"keep,replace"`
 }
 
 func promote(in promoteInput, self *missions.Mission) (line, error) {
 	if in.Fork == "" {
 		in.Fork = nameOf(self)
 	}
-	l, err := command("promote", "--keep").when(in.FilesOnly, "--files-only").when(in.ConversationOnly, "--conversation-only").others(in.Others)
-	if err != nil {
-		return l, err
-	}
+	l := command("promote", "--keep").when(in.FilesOnly, "--files-only").when(in.ConversationOnly, "--conversation-only").others(in.Others)
 	return l.then(in.Fork), notFlags(in.Fork)
 }
 
 // others adds what becomes of paths that two sides have changed.
-func (l line) others(choice string) (line, error) {
-	switch choice {
-	case "":
-		return l, nil
-	case "keep":
-		return l.when(true, "--keep-others"), nil
-	case "replace":
-		return l.when(true, "--all"), nil
-	}
-	return l, missions.Errorf(missions.KindUsage, "say keep or replace, or leave it out", "others is %q", choice)
+func (l line) others(choice string) line {
+	return l.when(choice == "keep", "--keep-others").when(choice == "replace", "--all")
 }
 
 func nameOf(m *missions.Mission) string {
@@ -96,54 +84,106 @@ func asking[In any](name, about string, line func(In, *missions.Mission) (line, 
 			if err != nil {
 				return nil, err
 			}
-			if answer, ok := r.Params.InputResponses[question].(*sdk.ElicitResult); ok && answer.Action == "accept" {
-				if shown(s.plan(ctx, self, l)) != r.Params.RequestState { // moments such as login~1 move
-					return s.planned(ctx, self, l, "What would change is no longer what your user was shown.")
-				}
-				return said(s.run(ctx, idOf(self), l)), nil
-			} else if ok && answer.Action == "decline" {
-				return text("Your user said no. Nothing was changed."), nil
-			} else if ok {
-				return s.planned(ctx, self, l, "Your user could not be asked.")
-			}
-			if !canAsk(r.Session) {
-				return s.planned(ctx, self, l, "This agent can't ask its user.")
-			}
 			plan := s.plan(ctx, self, l)
-			if plan.failed() {
-				return said(plan), nil
+			answer, answered := r.Params.InputResponses[question].(*sdk.ElicitResult)
+			switch before := r.Params.RequestState; {
+			case plan.refused:
+				return refusal(plan.text), nil
+			case !canAsk(r.Session):
+				return plan.forUser("This agent can't ask its user."), nil
+			case answered:
+				return s.decide(ctx, self, plan, before, answer), nil
+			case before != "":
+				return plan.forUser("Your user could not be asked."), nil
+			case asksByCalling(r.Session):
+				answer, err := r.Session.Elicit(ctx, plan.question())
+				if err != nil {
+					answer = &sdk.ElicitResult{Action: "cancel"}
+				}
+				return s.decide(ctx, self, s.plan(ctx, self, l), plan.digest(), answer), ctx.Err()
 			}
-			return &sdk.CallToolResult{RequestState: shown(plan), InputRequests: sdk.InputRequestMap{question: &sdk.ElicitParams{
-				Mode:            "form",
-				Message:         head(plan.text()) + "\nGo ahead?", // some agents show no more than three lines at first
-				RequestedSchema: map[string]any{"type": "object", "properties": map[string]any{}},
-			}}}, nil
+			return &sdk.CallToolResult{RequestState: plan.digest(), InputRequests: sdk.InputRequestMap{question: plan.question()}}, nil
 		})
 	}
 }
 
-// shown stands for a plan that a user was shown, until the answer comes: the moment, and
+// decide does what the user has decided about a plan, of which before is the digest of what
+// the user was shown.
+func (s *server) decide(ctx context.Context, self *missions.Mission, plan plan, before string, answer *sdk.ElicitResult) *sdk.CallToolResult {
+	switch {
+	case answer.Action == "decline":
+		return text("Your user said no. Nothing was changed.")
+	case answer.Action != "accept":
+		return plan.forUser("Your user could not be asked.")
+	case plan.refused:
+		return refusal(plan.text)
+	case plan.digest() != before: // moments such as login~1 move
+		return plan.forUser("What would change is no longer what your user was shown.")
+	}
+	return said(s.run(ctx, idOf(self), plan.line))
+}
+
+// A plan is what a command line would do, or why it would not.
+type plan struct {
+	line    line
+	text    string
+	refused bool
+}
+
+// plan runs a command line for what it would do.
+func (s *server) plan(ctx context.Context, self *missions.Mission, l line) plan {
+	o := s.runKeeping(ctx, idOf(self), l.when(true, "--preview").when(true, "--json"), 0)
+	if o.failed() {
+		return plan{l, o.text(), true}
+	}
+	var result missions.PromoteResult
+	if err := json.Unmarshal(o.out.buffer.Bytes(), &result); err != nil {
+		return plan{l, inWords(missions.AsError(err)), true}
+	}
+	var b bytes.Buffer
+	p := s.call.Printer(s.call.Env, &b)
+	if l.words[0] == "promote" {
+		restores.WritePromoted(p, result)
+	} else {
+		restores.WriteOutcome(p, l.words[0], result.RestoreResult)
+	}
+	_ = p.Flush() // a Buffer takes all
+	words := paragraphs(b.String(), o.said())
+	if len(result.Refused) == 0 {
+		return plan{l, words, false}
+	}
+	if len(result.Foreign) > 0 {
+		words += "\nAsk your user what becomes of these paths, and say it in others: keep or replace."
+	}
+	return plan{l, words + "\nNothing was changed.", true}
+}
+
+// digest stands for a plan that a user was shown, until the answer comes: the moment, and
 // what becomes of files. The agent's own conversation goes on meanwhile.
-func shown(plan outcome) string {
-	lines := slices.DeleteFunc(strings.Split(plan.out, "\n"), func(l string) bool { return strings.HasPrefix(l, "  conversation: ") })
+func (p plan) digest() string {
+	lines := slices.DeleteFunc(strings.Split(p.text, "\n"), func(l string) bool { return strings.HasPrefix(l, "  conversation: ") })
 	sum := sha256.Sum256([]byte(strings.Join(lines, "\n")))
 	return hex.EncodeToString(sum[:])
 }
 
-// plan runs a command line for what it would do.
-func (s *server) plan(ctx context.Context, self *missions.Mission, l line) outcome {
-	return s.run(ctx, idOf(self), l.when(true, "--preview"))
+// question is a plan as it is put to the user. Some agents show no more than three lines of
+// it at first.
+func (p plan) question() *sdk.ElicitParams {
+	return &sdk.ElicitParams{
+		Mode:            "form",
+		Message:         head(p.text) + "\nGo ahead?",
+		RequestedSchema: map[string]any{"type": "object", "properties": map[string]any{}},
+	}
 }
 
-// planned is the plan, why it was not carried out, and what the user types to do so.
-func (s *server) planned(ctx context.Context, self *missions.Mission, l line, why string) (*sdk.CallToolResult, error) {
-	plan := s.plan(ctx, self, l)
-	if plan.failed() {
-		return said(plan), nil
+// forUser is the plan, why it was not carried out, and what the user types to do so.
+func (p plan) forUser(why string) *sdk.CallToolResult {
+	if p.refused {
+		return refusal(p.text)
 	}
-	words := slices.Concat([]string{"umbra"}, l.words)
+	words := slices.Concat([]string{"umbra"}, p.line.words)
 	return text(fmt.Sprintf("%s\n\n%s Nothing was changed. Show your user the plan; to do it, your user types in a shell:\n  %s",
-		plan.text(), why, home.ShellCommand(words))), nil
+		cut(p.text), why, home.ShellCommand(words)))
 }
 
 // canAsk reports whether the agent can put a question to its user.
@@ -154,6 +194,13 @@ func canAsk(session *sdk.ServerSession) bool {
 	}
 	e := p.Capabilities.Elicitation
 	return e.Form != nil || e.URL == nil // an old one says nothing, and means a form
+}
+
+// asksByCalling reports whether an agent is asked by a call of the server's: its protocol
+// is older than that in which the tool is called again with the answer.
+func asksByCalling(session *sdk.ServerSession) bool {
+	p := session.InitializeParams()
+	return p != nil && p.ProtocolVersion < "2026-07-28"
 }
 
 // mostLines is how much of a plan a question shows.

@@ -3,7 +3,9 @@ package mcp
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/umbra-vcs/umbra/commands/call"
@@ -65,48 +67,75 @@ func TestWorldOfMission(t *testing.T) {
 	}
 }
 
+// printed is what a command line has printed.
+func printed(out, notes string, code int) outcome {
+	o := outcome{out: kept{most: mostText}, notes: kept{most: mostText}, code: code}
+	_, _ = o.out.Write([]byte(out))
+	_, _ = o.notes.Write([]byte(notes))
+	return o
+}
+
 func TestOutcome(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		outcome
-		want  string
-		wrong bool
+		out, notes string
+		code       int
+		want       string
+		wrong      bool
 	}{
-		{outcome{out: "a\n", notes: "b\n"}, "a\n\nb", false},
-		{outcome{}, "done", false},
-		{outcome{notes: "umbra: no\n  hint\n", code: 10}, "umbra: no\n  hint", true},
-		{outcome{out: "partly\n", code: int(call.Partly)}, "partly", false},
-		{outcome{out: "a\x00\xfe"}, "3 bytes that are no text", false},
-		{outcome{out: "caf\xe9 au lait\n"}, "caf\uFFFD au lait", false},
+		{"a\n", "b\n", 0, "a\n\nb", false},
+		{"", "", 0, "done", false},
+		{"", "umbra: no\n  hint\n", 10, "umbra: no\n  hint", true},
+		{"", "a note\n" + `{"error":{"kind":"usage","message":"no","hint":"hint","exit_code":2}}` + "\n", 2, "a note\numbra: no\n  hint", true},
+		{"", "{}\n", 2, "{}", true},
+		{"partly\n", "", int(call.Partly), "partly", false},
+		{"a\x00\xfe", "", 0, "3 bytes that are no text", false},
+		{"caf\xe9 au lait\n", "", 0, "caf\uFFFD au lait", false},
 	} {
-		if got := c.text(); got != c.want || c.failed() != c.wrong {
-			t.Errorf("%+v: %q, failed %v", c.outcome, got, c.failed())
+		o := printed(c.out, c.notes, c.code)
+		if got := o.text(); got != c.want || o.failed() != c.wrong {
+			t.Errorf("%q, %q: %q, failed %v", c.out, c.notes, got, o.failed())
 		}
 	}
-	long := make([]byte, mostText+10)
-	for i := range long {
-		long[i] = 'x'
+}
+
+// TestLongOutcome: of what is too long the beginning is kept, in memory too, and no half of
+// a character.
+func TestLongOutcome(t *testing.T) {
+	t.Parallel()
+	o := printed("x", "", 0)
+	const euros, times = 1 << 20, 3
+	for range times {
+		_, _ = o.out.Write([]byte(strings.Repeat("€", euros)))
 	}
-	if got := (outcome{out: string(long)}).text(); len(got) > mostText+100 {
+	if n := o.out.buffer.Cap(); n > 2*mostText {
+		t.Errorf("%d bytes are kept", n)
+	}
+	want := "x" + strings.Repeat("€", (mostText-1)/len("€")) + fmt.Sprintf("\n… and %d bytes more: ask for less at once", 1+times*euros*len("€")-mostText)
+	if got := o.text(); got != want {
+		t.Errorf("%d bytes, ending with %q", len(got), got[len(got)-60:])
+	}
+	_, _ = o.out.Write([]byte{0})
+	if got := o.text(); !strings.HasSuffix(got, " bytes that are no text") {
 		t.Errorf("%d bytes", len(got))
 	}
 }
 
-// TestShown: another moment or other files are another plan, a conversation that goes on is
+// TestDigest: another moment or other files are another plan, a conversation that goes on is
 // not.
-func TestShown(t *testing.T) {
+func TestDigest(t *testing.T) {
 	t.Parallel()
-	plan := "restore a (login@1) to /work would:\n  change  a.txt\n  conversation: 5 events kept, 2 dropped\n"
+	shown := plan{text: "restore a (login@1) to /work would:\n  change  a.txt\n  conversation: 5 events kept, 2 dropped\n"}
 	for _, c := range []struct {
-		out  string
+		text string
 		same bool
 	}{
 		{"restore a (login@1) to /work would:\n  change  a.txt\n  conversation: 5 events kept, 4 dropped\n", true},
 		{"restore a (login@1) to /work would:\n  delete  a.txt\n  conversation: 5 events kept, 2 dropped\n", false},
 		{"restore b (login@2) to /work would:\n  change  a.txt\n  conversation: 5 events kept, 2 dropped\n", false},
 	} {
-		if same := shown(outcome{out: plan}) == shown(outcome{out: c.out}); same != c.same {
-			t.Errorf("the same %v: %q", same, c.out)
+		if same := shown.digest() == (plan{text: c.text}).digest(); same != c.same {
+			t.Errorf("the same %v: %q", same, c.text)
 		}
 	}
 }

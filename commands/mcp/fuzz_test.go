@@ -17,7 +17,7 @@ func FuzzStream(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, said []byte) {
 		var answered bytes.Buffer
-		passed, err := io.ReadAll(newStream(bytes.NewReader(said), &answered))
+		passed, err := io.ReadAll(newStream(t.Context(), bytes.NewReader(said), &answered))
 		if err != nil {
 			t.Fatal(err)
 		}

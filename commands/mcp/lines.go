@@ -3,6 +3,7 @@ package mcp
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"io"
 	"sync"
@@ -20,8 +21,16 @@ type stream struct {
 	out  io.Writer
 }
 
-func newStream(in io.Reader, out io.Writer) *stream {
-	return &stream{in: bufio.NewReader(in), out: out}
+// newStream makes a stream whose input ends when in does, or with ctx: the SDK cancels the
+// calls that run when its input ends, and waits for them at any other end.
+func newStream(ctx context.Context, in io.Reader, out io.Writer) *stream {
+	read, write := io.Pipe()
+	go func() {
+		_, err := io.Copy(write, in)
+		write.CloseWithError(err)
+	}()
+	context.AfterFunc(ctx, func() { write.Close() })
+	return &stream{in: bufio.NewReader(read), out: out}
 }
 
 const notUnderstood = `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"this line is no message of JSON-RPC"}}` + "\n"

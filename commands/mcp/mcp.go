@@ -35,9 +35,9 @@ func serve(c *call.Call) error {
 		return missions.Errorf(missions.KindUsage, "claude mcp add umbra -- umbra mcp", "umbra mcp is started by an agent, which speaks to it on stdin")
 	}
 	s := &server{call: c, above: processesAbove()}
-	spoken := newStream(c.Stdin, c.Stdout)
-	err := s.sdk().Run(c.Context, &sdk.IOTransport{Reader: spoken, Writer: spoken})
-	if errors.Is(err, io.EOF) || c.Context.Err() != nil && errors.Is(err, context.Canceled) {
+	spoken := newStream(c.Context, c.Stdin, c.Stdout)
+	err := s.sdk().Run(context.WithoutCancel(c.Context), &sdk.IOTransport{Reader: spoken, Writer: spoken})
+	if errors.Is(err, io.EOF) {
 		return nil // stdin has ended, or the agent ends its server by a signal
 	}
 	return err

@@ -1,15 +1,15 @@
 package mcp_test
 
 import (
-	"bufio"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -26,12 +26,13 @@ type world struct {
 	t         *testing.T
 	env       call.Env
 	workspace string
+	signals   chan chan<- os.Signal // where umbra mcp hears of signals
 }
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	dir := t.TempDir()
-	w := &world{t: t, workspace: filepath.Join(dir, "work")}
+	w := &world{t: t, workspace: filepath.Join(dir, "work"), signals: make(chan chan<- os.Signal, 1)}
 	home := filepath.Join(dir, "home")
 	for _, d := range []string{w.workspace, home} {
 		if err := os.Mkdir(d, 0o755); err != nil {
@@ -83,6 +84,18 @@ func (w *world) umbra(args ...string) {
 	}
 }
 
+// log is what umbra log prints of the mission.
+func (w *world) log() string {
+	w.t.Helper()
+	var out strings.Builder
+	env := w.env
+	env.Args, env.Stdin, env.Stdout, env.Stderr = []string{"log", "login"}, strings.NewReader(""), &out, &out
+	if code := commands.Run(env); code != 0 {
+		w.t.Fatalf("umbra log: exit code %d\n%s", code, &out)
+	}
+	return out.String()
+}
+
 // serve runs umbra mcp, and gives the agent's ends of its stdin and stdout.
 func (w *world) serve() (io.WriteCloser, io.ReadCloser) {
 	w.t.Helper()
@@ -90,6 +103,12 @@ func (w *world) serve() (io.WriteCloser, io.ReadCloser) {
 	fromServer, out := io.Pipe()
 	env := w.env
 	env.Args, env.Stdin, env.Stdout, env.Stderr = []string{"mcp"}, in, out, io.Discard
+	env.Notify = func(ch chan<- os.Signal, signals ...os.Signal) {
+		if slices.Contains(signals, os.Signal(syscall.SIGTERM)) {
+			w.signals <- ch
+		}
+	}
+	env.Unnotify = func(chan<- os.Signal) {}
 	ended := make(chan int, 1)
 	go func() { ended <- commands.Run(env); out.Close() }()
 	w.t.Cleanup(func() {
@@ -174,11 +193,12 @@ func TestTools(t *testing.T) {
 		{"report_updates", in{"fork": "try", "message": "-"}, false, []string{"try reports to login", "  -"}},
 		{"updates", nil, false, []string{"try  report", "waits"}},
 		{"run_fork", in{"prompts": []string{"--count=9"}}, true, []string{"Umbra does not know how sh answers a prompt"}},
+		{"run_fork", in{"prompts": []string{"x"}, "agent": "vim"}, true, []string{"agent", "[claude codex gemini opencode]"}},
 		{"fork_output", in{"fork": "try"}, true, []string{"has no output of an agent in the background"}},
 		{"wait", in{"forks": []string{"try"}, "seconds": 1}, true, []string{"try is initializing"}},
 		{"restore", in{"moment": "login@start"}, false, []string{"change  a.txt", "Nothing was changed", "umbra restore --mission=login login@start"}},
 		{"restore", in{"moment": "login@9"}, true, []string{"login has no turn 9"}},
-		{"restore", in{"moment": "login@start", "others": "both"}, true, []string{`others is "both"`, "keep or replace"}},
+		{"restore", in{"moment": "login@start", "others": "both"}, true, []string{"others", "[keep replace]"}},
 		{"promote", in{"fork": "try", "files_only": true}, false, []string{"promote", "Nothing was changed", "umbra promote --keep --files-only try"}},
 		{"promote", nil, true, []string{"login is not a fork"}},
 	} {
@@ -258,6 +278,57 @@ func TestUserDecides(t *testing.T) {
 	}
 }
 
+// TestRefusedPlan: the user is not asked about what would be refused, and decides with the
+// agent about what both sides have changed.
+func TestRefusedPlan(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	asked := 0
+	s := w.agent(func(string) string { asked++; return "accept" })
+	w.umbra("fork", "login", "--name", "try", "--no-launch")
+	m, err := filepath.Glob(filepath.Join(filepath.Dir(w.workspace), "home", "umbra", "*", "try", "a.txt"))
+	if err != nil || len(m) != 1 {
+		t.Fatalf("the fork is in %v, %v", m, err)
+	}
+	if err := os.WriteFile(m[0], []byte("three\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	w.write("four\n")
+	got, wrong := w.use(s, "promote", map[string]any{"fork": "try"})
+	if !wrong || asked != 0 || !strings.Contains(got, "it would be refused: ") || !strings.Contains(got, "say it in others: keep or replace.\nNothing was changed.") {
+		t.Errorf("asked %d times, error %v, %s", asked, wrong, got)
+	}
+	got, wrong = w.use(s, "promote", map[string]any{"fork": "try", "others": "replace"})
+	if wrong || asked != 1 || !w.holds("three\n") {
+		t.Errorf("asked %d times, error %v, %s", asked, wrong, got)
+	}
+}
+
+// TestNoForkNoSnapshot: what can't be forked as it was asked for leaves no snapshot.
+func TestNoForkNoSnapshot(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	s := w.agent(nil)
+	before := w.log()
+	for _, c := range []struct {
+		tool  string
+		input map[string]any
+		want  string
+	}{
+		{"fork", map[string]any{"name": "A B"}, `umbra: "A B" can't be a name`},
+		{"run_fork", map[string]any{"prompts": []string{}}, "prompts is empty"},
+		{"run_fork", map[string]any{"prompts": []string{"x", ""}}, "a prompt of the forks is empty"},
+		{"run_fork", map[string]any{"prompts": slices.Repeat([]string{"x"}, 101)}, "101 forks are too many"},
+	} {
+		if got, wrong := w.use(s, c.tool, c.input); !wrong || !strings.Contains(got, c.want) || strings.Contains(got, "{") {
+			t.Errorf("%s: error %v, %s", c.tool, wrong, got)
+		}
+	}
+	if after := w.log(); after != before {
+		t.Errorf("the log is\n%s\nand was\n%s", after, before)
+	}
+}
+
 // TestOtherPlan: a yes to one plan does not carry out another.
 func TestOtherPlan(t *testing.T) {
 	t.Parallel()
@@ -275,110 +346,4 @@ func TestOtherPlan(t *testing.T) {
 	if got, wrong := w.use(s, "restore", map[string]any{"moment": "login@start", "paths": []string{""}}); !wrong || !strings.Contains(got, "a path is empty") {
 		t.Errorf("an empty path: error %v, %s", wrong, got)
 	}
-}
-
-// oldAgent speaks protocol 2024-11-05, a line at a time.
-type oldAgent struct {
-	t     *testing.T
-	to    io.Writer
-	lines *bufio.Scanner
-}
-
-func (w *world) oldAgent(capabilities string) oldAgent {
-	in, out := w.serve()
-	a := oldAgent{w.t, in, bufio.NewScanner(out)}
-	a.lines.Buffer(nil, 1<<20)
-	a.says(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2024-11-05","capabilities":` + capabilities + `,"clientInfo":{"name":"old","version":"1"}}}`)
-	a.reads(`"protocolVersion":"2024-11-05"`)
-	a.says(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
-	return a
-}
-
-func (a oldAgent) says(line string) {
-	a.t.Helper()
-	if _, err := io.WriteString(a.to, line+"\n"); err != nil {
-		a.t.Fatal(err)
-	}
-}
-
-func (a oldAgent) calls(id int, tool, input string) {
-	a.t.Helper()
-	a.says(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":%q,"arguments":%s}}`, id, tool, input))
-}
-
-// reads takes one line, which has these parts.
-func (a oldAgent) reads(parts ...string) string {
-	a.t.Helper()
-	if !a.lines.Scan() {
-		a.t.Fatalf("no line: %v", a.lines.Err())
-	}
-	line := a.lines.Text()
-	if !json.Valid([]byte(line)) {
-		a.t.Fatalf("not JSON: %s", line)
-	}
-	for _, part := range parts {
-		if !strings.Contains(line, part) {
-			a.t.Errorf("no %q in %s", part, line)
-		}
-	}
-	return line
-}
-
-func TestOldAgent(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	a := w.oldAgent(`{"elicitation":{}}`)
-	a.says(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
-	a.reads(`"id":1`, `"name":"timeline"`, `"inputSchema"`)
-	a.calls(2, "cat", `{"moment":"login@start","path":"a.txt"}`)
-	a.reads(`"id":2`, `"text":"one"`)
-	a.calls(3, "restore", `{"moment":"login@start"}`)
-	var question struct {
-		ID     json.RawMessage `json:"id"`
-		Method string          `json:"method"`
-	}
-	if err := json.Unmarshal([]byte(a.reads("change  a.txt")), &question); err != nil || question.Method != "elicitation/create" {
-		t.Fatalf("%+v, %v", question, err)
-	}
-	if !w.holds("two\n") {
-		t.Error("done before the user's answer")
-	}
-	a.says(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"action":"accept","content":{}}}`, question.ID))
-	a.reads(`"id":3`, "1 changed")
-	if !w.holds("one\n") {
-		t.Error("not done after the user's answer")
-	}
-}
-
-// TestMalformed: what is no message, or none that makes sense, ends nothing.
-func TestMalformed(t *testing.T) {
-	t.Parallel()
-	a := newWorld(t).oldAgent(`{}`)
-	for _, line := range []string{"garbage{", "{}", "[]", "3", `{"jsonrpc":"1.0","id":1,"method":"tools/list"}`, "\xff\xfe", strings.Repeat("[", 20000)} {
-		a.says(line)
-		a.reads(`"id":null`, "-32700")
-	}
-	a.says("")
-	a.says(`{"jsonrpc":"2.0","id":1,"method":"no/such"}`)
-	a.reads(`"id":1`, "-32601")
-	a.says(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":3}`)
-	a.reads(`"id":2`, "-32602")
-	a.calls(3, "missions", `[1]`)
-	a.reads(`"id":3`, `"isError":true`)
-	a.calls(4, "missions", `{"all":"yes"}`)
-	a.reads(`"id":4`, `"isError":true`, "all")
-	a.calls(5, "missions", `{}`)
-	a.reads(`"id":5`, "login")
-}
-
-// TestCanceled: a call that its agent cancels ends, and holds up no other.
-func TestCanceled(t *testing.T) {
-	t.Parallel()
-	a := newWorld(t).oldAgent(`{}`)
-	a.calls(1, "wait", `{"forks":["login"],"seconds":86400}`)
-	a.calls(2, "missions", `{}`)
-	a.reads(`"id":2`, "login")
-	a.says(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`)
-	a.calls(3, "missions", `{}`)
-	a.reads(`"id":3`, "login")
 }

@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/umbra-vcs/umbra/commands/call"
 	"github.com/umbra-vcs/umbra/missions"
@@ -67,17 +69,67 @@ func notFlags(names ...string) error {
 
 // An outcome is what a command line has printed, and its exit code.
 type outcome struct {
-	out, notes string
+	out, notes kept
 	code       int
 }
 
+// kept is the beginning of what was printed, and how much that was.
+type kept struct {
+	buffer bytes.Buffer
+	most   int // of bytes, 0 for all
+	length int
+	binary bool // as Git tells
+}
+
+func (k *kept) Write(p []byte) (int, error) {
+	k.length += len(p)
+	k.binary = k.binary || bytes.IndexByte(p, 0) >= 0
+	keep := p
+	if k.most > 0 {
+		keep = p[:min(len(p), max(0, k.most-k.buffer.Len()))]
+	}
+	_, _ = k.buffer.Write(keep) // a Buffer takes all
+	return len(p), nil
+}
+
+// text is what was printed, as text, and how much was cut off. What is cut off is no half
+// of a character.
+func (k *kept) text() string {
+	p := k.buffer.Bytes()
+	rest := k.length - len(p)
+	if rest == 0 {
+		return strings.ToValidUTF8(string(p), "\uFFFD")
+	}
+	for back := 1; back < utf8.UTFMax && back <= len(p); back++ {
+		if last := p[len(p)-back:]; utf8.RuneStart(last[0]) {
+			if !utf8.FullRune(last) {
+				p = p[:len(p)-back]
+			}
+			break
+		}
+	}
+	return fmt.Sprintf("%s\n… and %d bytes more: ask for less at once", strings.ToValidUTF8(string(p), "\uFFFD"), rest)
+}
+
+// cut is what an agent is given of a text.
+func cut(text string) string {
+	k := kept{most: mostText}
+	_, _ = k.Write([]byte(text)) // it takes all
+	return k.text()
+}
+
 // run runs a command line in this process, as that of a mission: "" for the one that the
-// server's environment names.
+// server's environment names. It keeps as much of what is printed as an agent is given.
 func (s *server) run(ctx context.Context, mission string, l line) outcome {
-	var out, notes bytes.Buffer
+	return s.runKeeping(ctx, mission, l, mostText)
+}
+
+// runKeeping is run that keeps so many bytes of what is printed; 0 is all.
+func (s *server) runKeeping(ctx context.Context, mission string, l line, most int) outcome {
+	o := outcome{out: kept{most: most}, notes: kept{most: most}}
 	env := s.call.Env
 	env.Args = slices.Concat(s.globals(), []string{"--color=never"}, l.words)
-	env.Stdin, env.Stdout, env.Stderr = strings.NewReader(l.stdin), &out, &notes
+	env.Stdin, env.Stdout, env.Stderr = strings.NewReader(l.stdin), &o.out, &o.notes
 	env.IsTerminal = func(any) bool { return false }
 	if mission != "" {
 		env = named(env, mission)
@@ -93,8 +145,8 @@ func (s *server) run(ctx context.Context, mission string, l line) outcome {
 			})
 		}
 	}, func(chan<- os.Signal) {}
-	code := env.Again(env)
-	return outcome{out: out.String(), notes: notes.String(), code: code}
+	o.code = env.Again(env)
+	return o
 }
 
 // globals are the flags that this server was given.
@@ -126,20 +178,32 @@ func named(env call.Env, mission string) call.Env {
 const mostText = 64 << 10
 
 // failed reports whether the command did not do what it was asked to.
-func (o outcome) failed() bool { return o.code != 0 && o.code != int(call.Partly) }
+func (o *outcome) failed() bool { return o.code != 0 && o.code != int(call.Partly) }
 
 // text is what the agent reads: the result, and what was said beside it.
-func (o outcome) text() string {
-	out := o.out
-	if strings.Contains(out, "\x00") { // as Git tells
-		return fmt.Sprintf("%d bytes that are no text", len(out))
+func (o *outcome) text() string {
+	if o.out.binary {
+		return fmt.Sprintf("%d bytes that are no text", o.out.length)
 	}
-	out = strings.ToValidUTF8(out, "\uFFFD")
-	if len(out) > mostText {
-		rest := len(out) - mostText
-		out = fmt.Sprintf("%s\n… and %d bytes more: ask for less at once", strings.ToValidUTF8(out[:mostText], ""), rest)
+	return cmp.Or(paragraphs(o.out.text(), o.said()), "done")
+}
+
+// said is what was said beside the result. An error that is JSON, as the command line asked
+// for, is put in words.
+func (o *outcome) said() string {
+	notes := strings.TrimRight(o.notes.text(), "\n")
+	start := strings.LastIndex(notes, "\n") + 1
+	var printed struct{ Error *missions.Error }
+	if !o.failed() || json.Unmarshal([]byte(notes[start:]), &printed) != nil || printed.Error == nil {
+		return notes
 	}
-	parts := []string{strings.TrimRight(out, "\n"), strings.TrimRight(strings.ToValidUTF8(o.notes, "?"), "\n")}
-	parts = slices.DeleteFunc(parts, func(p string) bool { return p == "" })
-	return cmp.Or(strings.Join(parts, "\n\n"), "done")
+	return notes[:start] + inWords(printed.Error)
+}
+
+// paragraphs puts an empty line between texts that are not empty.
+func paragraphs(texts ...string) string {
+	for i, t := range texts {
+		texts[i] = strings.TrimRight(t, "\n")
+	}
+	return strings.Join(slices.DeleteFunc(texts, func(t string) bool { return t == "" }), "\n\n")
 }

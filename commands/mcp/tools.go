@@ -1,8 +1,10 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"reflect"
 	"strconv"
 	"strings"
 	"time"
@@ -180,23 +182,33 @@ type forkInput struct {
 
 func (in forkInput) from() string { return in.Moment }
 
-func fork(in forkInput) (line, error) {
-	l := command("fork", "--no-launch").with("name", in.Name).with("prompt", in.Prompt).with("wait-timeout", shortWait.String())
-	return l, notFlags(in.Moment)
+func (in forkInput) check() error {
+	return missions.ForkRequest{Name: in.Name, Prompt: in.Prompt}.Check()
+}
+
+func fork(in forkInput) line {
+	return command("fork", "--no-launch").with("name", in.Name).with("prompt", in.Prompt).with("wait-timeout", shortWait.String())
 }
 
 type runForkInput struct {
 	Prompts []string `json:"prompts" jsonschema:"what each fork is to do: one fork for each prompt"`
 	Moment  string   `json:"moment,omitempty" jsonschema:"the moment to fork, such as login@3; without it, you as you are now"`
 	Name    string   `json:"name,omitempty" jsonschema:"what to call the forks; they are numbered if they are several"`
-	Agent   string   `json:"agent,omitempty" jsonschema:"another agent than you, with the files alone: claude, codex, gemini or opencode"`
+	Agent   string   `json:"agent,omitempty" jsonschema:"another agent than you, with the files alone" oneof:"claude,codex,gemini,opencode"`
 	Model   string   `json:"model,omitempty" jsonschema:"the model that they are to use"`
 	Minutes int      `json:"minutes,omitempty" jsonschema:"end a fork's agent after this time"`
 }
 
 func (in runForkInput) from() string { return in.Moment }
 
-func runFork(in runForkInput) (line, error) {
+func (in runForkInput) check() error {
+	if len(in.Prompts) == 0 {
+		return missions.Errorf(missions.KindUsage, "give a prompt for each fork", "prompts is empty")
+	}
+	return missions.ForkRequest{Name: in.Name, Prompts: in.Prompts, Agent: in.Agent, Model: in.Model}.Check()
+}
+
+func runFork(in runForkInput) line {
 	l := command("fork", "run", "--detach").with("name", in.Name).with("agent", in.Agent).with("model", in.Model).with("wait-timeout", shortWait.String())
 	for _, p := range in.Prompts {
 		l = l.with("prompt", p)
@@ -204,7 +216,7 @@ func runFork(in runForkInput) (line, error) {
 	if in.Minutes > 0 {
 		l = l.with("timeout", (time.Duration(in.Minutes) * time.Minute).String())
 	}
-	return l, notFlags(in.Moment)
+	return l
 }
 
 // reading is a tool that changes nothing.
@@ -238,28 +250,30 @@ func tool[In any](name, about string, hints *sdk.ToolAnnotations, line func(In) 
 
 // forking is a tool that forks a moment. The agent that calls it is in a turn, for whose
 // end a fork of now would wait: what is forked then is a snapshot that is taken first.
-func forking[In interface{ from() string }](name, about string, line func(In) (line, error)) adder {
+func forking[In interface {
+	from() string
+	check() error
+}](name, about string, line func(In) line) adder {
 	return func(s *server, to *sdk.Server) {
 		add(to, name, about, additive(), func(ctx context.Context, _ *sdk.CallToolRequest, in In) (*sdk.CallToolResult, error) {
-			l, err := line(in)
-			if err != nil {
-				return nil, err
+			from := in.from()
+			if err := cmp.Or(notFlags(from), in.check()); err != nil {
+				return nil, err // before a snapshot is there
 			}
 			self, err := s.self(ctx)
 			if err != nil {
 				return nil, err
 			}
-			from := in.from()
 			if from == "" || self != nil && (from == self.Name || from == self.ID) {
 				taken := s.run(ctx, idOf(self), command("snapshot", "--json").with("message", "before "+name))
 				var entry missions.Entry
-				if taken.code != 0 || json.Unmarshal([]byte(taken.out), &entry) != nil {
-					taken.out = ""
+				if taken.code != 0 || json.Unmarshal(taken.out.buffer.Bytes(), &entry) != nil {
+					taken.out = kept{}
 					return said(taken), nil
 				}
 				from = entry.Address
 			}
-			return said(s.run(ctx, idOf(self), l.then(from))), nil
+			return said(s.run(ctx, idOf(self), line(in).then(from))), nil
 		})
 	}
 }
@@ -277,15 +291,23 @@ func add[In any](to *sdk.Server, name, about string, hints *sdk.ToolAnnotations,
 }
 
 // schemaOf describes the input of a tool. A list is never null in it: not every agent's
-// model takes a property of two types.
+// model takes a property of two types. The tag oneof has the values of a property that has
+// only some.
 func schemaOf[In any]() *jsonschema.Schema {
 	schema, err := jsonschema.For[In](nil)
 	if err != nil {
 		return nil // AddTool makes it again, and says what is wrong with it
 	}
-	for _, p := range schema.Properties {
+	for field := range reflect.TypeFor[In]().Fields() {
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		p := schema.Properties[name]
 		if len(p.Types) == 2 && p.Items != nil {
 			p.Type, p.Types = "array", nil
+		}
+		for value := range strings.SplitSeq(field.Tag.Get("oneof"), ",") {
+			if value != "" {
+				p.Enum = append(p.Enum, value)
+			}
 		}
 	}
 	return schema
@@ -309,14 +331,21 @@ func text(t string) *sdk.CallToolResult {
 	return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: t}}}
 }
 
-// failure is an error in the words in which the command line puts one.
-func failure(err error) *sdk.CallToolResult {
-	e := missions.AsError(err)
+// failure is an error as the agent reads it.
+func failure(err error) *sdk.CallToolResult { return refusal(inWords(missions.AsError(err))) }
+
+// refusal says why a tool did not do what it was asked to.
+func refusal(why string) *sdk.CallToolResult {
+	r := text(cut(why))
+	r.IsError = true
+	return r
+}
+
+// inWords is an error as the command line puts it.
+func inWords(e *missions.Error) string {
 	words := "umbra: " + e.Message
 	if e.Hint != "" {
 		words += "\n  " + e.Hint
 	}
-	r := text(words)
-	r.IsError = true
-	return r
+	return words
 }

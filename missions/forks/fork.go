@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/umbra-vcs/umbra/gitstore"
@@ -116,29 +115,10 @@ func (f *Forker) checkForkAgent(at addresses.ResolvedMoment, r missions.ForkRequ
 	return cmp.Or(f.CheckModel(agent, program, r.Model), f.CheckPrompt(agent, program, prompt))
 }
 
-// checkRequest refuses a request that is not complete or contradicts itself.
+// checkRequest refuses a request that is not complete, contradicts itself, or has what no
+// record may have.
 func checkRequest(r missions.ForkRequest) error {
-	switch {
-	case r.Count < 0 || r.Count > 100:
-		return missions.Errorf(missions.KindUsage, "give a number from 1 to 100", "--count %d makes no sense", r.Count)
-	case (r.Count > 0 || len(r.Prompts) > 1) && r.Workspace != "":
-		forks := max(1, r.Count) * max(1, len(r.Prompts))
-		return missions.Errorf(missions.KindUsage, "leave out --workspace", "%d forks can't share one workspace", forks)
-	case len(r.Prompts) > 0 && (r.Prompt != "" || r.Again):
-		return missions.Errorf(missions.KindUsage, "give each fork one prompt", "the prompts of the forks contradict each other")
-	case slices.Contains(r.Prompts, ""):
-		return missions.Errorf(missions.KindUsage, "give each fork a prompt that says something", "a prompt of the forks is empty")
-	case countForks(r) > 100:
-		return missions.Errorf(missions.KindUsage, "make 100 at a time", "%d forks are too many", countForks(r))
-	case r.Prompt != "" && r.Again:
-		return missions.Errorf(missions.KindUsage, "choose one", "--prompt and --again contradict each other")
-	case r.Ignored != "" && r.Ignored != "copy" && r.Ignored != "skip":
-		return missions.Errorf(missions.KindUsage, "use copy or skip", "--ignored %s", r.Ignored)
-	}
-	if err := projects.MayRecord(r.Command); err != nil || r.Name == "" {
-		return err
-	}
-	return missions.CheckName(r.Name)
+	return cmp.Or(r.Check(), projects.MayRecord(r.Command))
 }
 
 // ForkPoint is the snapshot to fork from: of the source as it is now, after its turn

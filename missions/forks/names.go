@@ -54,11 +54,11 @@ func (f *Forker) ReserveNames(ctx context.Context, at addresses.ResolvedMoment, 
 // singleRequests are the requests of the single forks, each with its prompt, agent and
 // model.
 func (f *Forker) singleRequests(at addresses.ResolvedMoment, r missions.ForkRequest) (all []missions.ForkRequest, err error) {
-	variants, prompts := variantsOf(r), r.Prompts
+	variants, prompts := r.AllVariants(), r.Prompts
 	if len(prompts) == 0 {
 		prompts = []string{r.Prompt}
 	}
-	if countForks(r) > 1 && r.Count == 0 {
+	if r.NumForks() > 1 && r.Count == 0 {
 		r.Count = 1 // their names are numbered
 	}
 	for _, v := range variants {
@@ -79,18 +79,6 @@ func (f *Forker) singleRequests(at addresses.ResolvedMoment, r missions.ForkRequ
 		}
 	}
 	return all, nil
-}
-
-// variantsOf are who goes on in the forks of a request.
-func variantsOf(r missions.ForkRequest) []missions.ForkVariant {
-	if len(r.Variants) == 0 {
-		return []missions.ForkVariant{{Agent: r.Agent, Model: r.Model}}
-	}
-	return r.Variants
-}
-
-func countForks(r missions.ForkRequest) int {
-	return max(1, r.Count) * max(1, len(r.Prompts)) * len(variantsOf(r))
 }
 
 // forkName is the fork's name: the requested name, with a number where several forks

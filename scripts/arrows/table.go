@@ -38,7 +38,7 @@ var rules = []rule{
 	{"commands/config", []string{"commands/call", "commands/flags", "commands/print", "missions", "missions/home", "missions/projects", "missions/settings"}, "the verbs that show and change what can be configured"},
 	{"commands/contests", []string{"commands/call", "commands/flags", "commands/forks", "commands/print", "missions", "missions/checks", "missions/home"}, "the verbs that hold forks against each other and against a check"},
 	{"commands/daemon", []string{"commands/automations", "commands/call", "commands/connect", "commands/flags", "commands/print", "commands/units", "missions", "missions/home", "watcher/client", "watcher/daemon"}, "the verbs of the background process"},
-	{"commands/mcp", []string{"commands/call", "commands/version", "missions", "missions/home", "missions/presence"}, "tools that an agent calls: each is a command line of Umbra's own"},
+	{"commands/mcp", []string{"commands/call", "commands/restores", "commands/version", "missions", "missions/home", "missions/presence"}, "tools that an agent calls: each is a command line of Umbra's own"},
 	{"commands/hooks", []string{"commands/call", "commands/flags", "commands/print", "missions"}, "the verbs that install hooks and take them out"},
 	{"commands/history", []string{"commands/call", "commands/flags", "commands/print", "commands/wording", "missions", "missions/home"}, "the verbs that take, name and look at snapshots"},
 	{"commands/upkeep", []string{"commands/call", "commands/flags", "commands/print", "commands/wording", "missions", "missions/home"}, "the verbs that keep Umbra's home: doctor, du, forget, trash"},
