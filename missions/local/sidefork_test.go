@@ -243,6 +243,26 @@ func TestSideForkPromoted(t *testing.T) {
 	k.healthy()
 }
 
+// TestSideForkPreviewed: a promotion that waits for the end of the fork's turn is not said to
+// be refused for that turn.
+func TestSideForkPreviewed(t *testing.T) {
+	t.Parallel()
+	k := newKeptAgent(t)
+	fork := k.missionNamed(k.enter("").ForkName)
+	inFork := *k.talker
+	inFork.session, inFork.mission = fork.SessionID, fork.ID
+	inFork.hook("UserPromptSubmit", map[string]any{"prompt": "promote yourself", "cwd": fork.Workspace})
+	promote := missions.PromoteRequest{Caller: k.caller(), Fork: fork.Name, Preview: true}
+	p, err := k.local.Promote(context.Background(), promote)
+	if err != nil || len(p.Refused) > 0 || p.Done || p.Handover == nil || p.Handover.How != "relaunched" {
+		t.Errorf("planned: %+v, %v", p, err)
+	}
+	promote.Preview = false
+	if p, err := k.local.Promote(context.Background(), promote); err != nil || !p.Queued {
+		t.Errorf("promoted: %+v, %v", p, err)
+	}
+}
+
 // TestSideForkPromotionRefused: where both sides changed the same lines, the user is asked
 // while the fork's agent still has the terminal.
 func TestSideForkPromotionRefused(t *testing.T) {

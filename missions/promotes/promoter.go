@@ -48,7 +48,7 @@ func (p *Promoter) Promote(ctx context.Context, r missions.PromoteRequest) (miss
 	if err != nil {
 		return missions.PromoteResult{}, err
 	}
-	if parked := p.ParkedParent(fork); parked != nil && !r.Preview {
+	if parked := p.ParkedParent(fork); parked != nil {
 		return p.LeaveSideFork(ctx, fork, parked, r)
 	}
 	return p.PromoteFork(ctx, fork, parent, r)

@@ -3,6 +3,7 @@ package sideforks
 import (
 	"context"
 	"encoding/json"
+	"slices"
 
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/projects"
@@ -11,9 +12,23 @@ import (
 // LeaveByPromotion promotes a side fork at the end of its turn, and leaves it then. What
 // would refuse the promotion refuses it at once, while somebody is there to be asked.
 func (x *Exchanger) LeaveByPromotion(ctx context.Context, fork, parent *projects.Mission, r missions.PromoteRequest) (missions.PromoteResult, error) {
-	plan, err := x.preview(ctx, fork, parent, r)
+	planned := r
+	planned.Preview, planned.WhenIdle = true, false
+	plan, err := x.promotes.PromoteFork(ctx, fork, parent, planned)
 	if err != nil {
 		return plan, err
+	}
+	plan.Refused = slices.DeleteFunc(plan.Refused, func(e *missions.Error) bool { return e.Kind == missions.KindBusy }) // it waits for the turn's end
+	if r.Preview {
+		plan.Handover = &missions.Handover{How: "relaunched"}
+		return plan, nil
+	}
+	if len(plan.Refused) > 0 {
+		refused := plan.Refused[0]
+		if len(plan.Foreign) > 0 {
+			refused.Details, _ = json.Marshal(plan.RestoreResult) // what the user decides by
+		}
+		return plan, refused
 	}
 	r.Fork, r.WhenIdle, r.Keep = fork.ID, false, true
 	leave := missions.LeaveForkRequest{Caller: r.Caller, Fork: fork.ID, Parent: parent.ID, Promote: &r}
@@ -30,26 +45,6 @@ func (x *Exchanger) LeaveByPromotion(ctx context.Context, fork, parent *projects
 		plan.Notes = append(plan.Notes, parent.Name+" has its terminal again then")
 	} else if now, err := x.LoadMission(parent.Project, parent.ID); err == nil && now.Tip.ID != parent.Tip.ID {
 		plan.Snapshot = now.Tip.ID.String()
-	}
-	return plan, nil
-}
-
-// preview is the plan of a promotion. Its error is what would refuse it even when the turn
-// of the fork has ended.
-func (x *Exchanger) preview(ctx context.Context, fork, parent *projects.Mission, r missions.PromoteRequest) (missions.PromoteResult, error) {
-	r.Preview, r.WhenIdle = true, false
-	plan, err := x.promotes.PromoteFork(ctx, fork, parent, r)
-	if err != nil {
-		return plan, err
-	}
-	for _, refused := range plan.Refused {
-		if refused.Kind == missions.KindBusy {
-			continue
-		}
-		if len(plan.Foreign) > 0 {
-			refused.Details, _ = json.Marshal(plan.RestoreResult) // what the user decides by
-		}
-		return plan, refused
 	}
 	return plan, nil
 }
