@@ -39,8 +39,10 @@ func TestAdoptionOutlivesItsHooks(t *testing.T) {
 	b.local.Adapters = projects.Agents()
 	b.local.Watching = servedBlind{}
 	b.write("a.txt", "zero\n")
-	b.local.Config.Hooks.MaxWait = settings.Duration(50 * time.Millisecond)
 	c := newTalker(b)
+	c.vars = map[string]string{"UMBRA_HOOKS_MAX_WAIT": "1m"}
+	short := b.caller()
+	short.Env["UMBRA_HOOKS_MAX_WAIT"] = "50ms"
 	held, err := lock.WaitTree(t.Context(), b.home, b.dir, lock.Self("a slow disk"))
 	if err != nil {
 		t.Fatal(err)
@@ -57,7 +59,7 @@ func TestAdoptionOutlivesItsHooks(t *testing.T) {
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), patience.Of(time.Minute))
 		defer cancel()
-		r, err := b.local.Hook(ctx, missions.HookRequest{Caller: b.caller(), Agent: "claude", Payload: raw})
+		r, err := b.local.Hook(ctx, missions.HookRequest{Caller: short, Agent: "claude", Payload: raw})
 		if err != nil || r.Problem != "" || r.Mission != "" || ctx.Err() != nil {
 			t.Errorf("%s: %+v %v %v", event, r, err, ctx.Err())
 		}
@@ -69,7 +71,6 @@ func TestAdoptionOutlivesItsHooks(t *testing.T) {
 	if err := held.Release(); err != nil {
 		t.Fatal(err)
 	}
-	b.local.Config.Hooks.MaxWait = settings.Duration(time.Minute)
 	c.hook("Stop", map[string]any{"prompt_id": "p2"}) // waits for its turn, behind the others
 	list, err := b.local.Missions(t.Context(), missions.MissionsRequest{Caller: b.caller()})
 	if err != nil || len(list) != 1 || list[0].Turn != 2 || list[0].State != missions.StateIdle || list[0].LastPrompt.Text != "second" || list[0].LastTool == nil {

@@ -13,7 +13,6 @@ import (
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/agents"
 	"github.com/umbra-vcs/umbra/missions/events"
-	"github.com/umbra-vcs/umbra/missions/settings"
 	"github.com/umbra-vcs/umbra/sessions"
 )
 
@@ -205,9 +204,9 @@ func TestHooksWhileItIsCounted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.local.Config.Hooks.MaxWait = settings.Duration(20 * time.Millisecond)
+	b.vars = map[string]string{"UMBRA_HOOKS_MAX_WAIT": "20ms"}
 	b.hook("SessionStart", map[string]any{"source": "startup"})
-	b.local.Config.Hooks.MaxWait = settings.Duration(time.Minute)
+	b.vars = map[string]string{"UMBRA_HOOKS_MAX_WAIT": "1m"}
 	released := make(chan error, 1)
 	time.AfterFunc(20*time.Millisecond, func() { released <- held.Release() })
 	got := b.prompt()
