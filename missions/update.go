@@ -39,17 +39,17 @@ type UpdateKind string
 const (
 	UpdateReport   UpdateKind = "report"   // the fork's own words
 	UpdateRestored UpdateKind = "restored" // files were put back
-	UpdatePromoted UpdateKind = "promoted" // a fork has become the mission
 	UpdateMerged   UpdateKind = "merged"   // forks were merged into the mission
 	UpdateChecked  UpdateKind = "checked"  // a check has passed or failed
-	UpdateTimeout  UpdateKind = "timeout"  // a fork was ended, since nobody worked in it
+	UpdateTimeout  UpdateKind = "timeout"  // a fork's agent was ended, since its time was over
 )
 
 // MaxUpdateBytes bounds an update's text. What a prompt carries of it is less: see the
 // room of updates.
 const MaxUpdateBytes = 1 << 20
 
-// ReportRequest queues what a fork found for the mission that it was forked from.
+// ReportRequest queues what a fork found, or what became of it, for the mission that it was
+// forked from.
 type ReportRequest struct {
 	Caller Caller `json:"caller"`
 	// ID names the update, so that a call whose answer was cut off can be made again;
@@ -57,6 +57,9 @@ type ReportRequest struct {
 	ID   string `json:"id,omitempty"`
 	Fork string `json:"fork,omitempty"` // "" is the default mission
 	Text string `json:"text,omitempty"` // "" is the last answer of the fork's agent
+	// Kind is UpdateReport, as "" is, or what is told of the fork: UpdateChecked or
+	// UpdateTimeout, with a text.
+	Kind UpdateKind `json:"kind,omitempty"`
 }
 
 // ReportResult is what was queued, and for whom.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"runtime"
@@ -18,13 +17,14 @@ import (
 	"github.com/umbra-vcs/umbra/missions/home"
 )
 
-// checker runs the user's check in workspaces.
+// checker runs the user's check in workspaces, in as many at a time as there are processors.
 type checker struct {
 	c       *call.Call
 	home    home.Home
 	command string
 	limit   time.Duration
 	reuses  bool // takes what the same check has said of the same snapshot
+	room    chan struct{}
 }
 
 // checkResult is what a check has said, as it is kept beside what it printed.
@@ -34,75 +34,114 @@ type checkResult struct {
 	Check    missions.Check `json:"check"`
 }
 
-// checkAll runs the check in the workspaces of all forks, as many at a time as there are
-// processors. whole is false where it could not be run in one of them.
-func checkAll(c *call.Call, command string, reuses bool, forks []missions.ComparedFork) (whole bool, err error) {
+func newChecker(c *call.Call, command string, reuses bool) (*checker, error) {
 	if c.Unwritten != nil {
-		return false, c.Unwritten // there is no place for the output
+		return nil, c.Unwritten // there is no place for the output
 	}
 	dir, err := c.HomeDir()
 	if err != nil {
-		return false, err
+		return nil, err
 	}
-	k := checker{c: c, home: home.Home{Dir: dir}, command: command, reuses: reuses}
-	if k.limit, err = checks.Limit(k.home, c.Getenv); err != nil {
+	k := &checker{c: c, home: home.Home{Dir: dir}, command: command, reuses: reuses, room: make(chan struct{}, runtime.GOMAXPROCS(0))}
+	k.limit, err = checks.Limit(k.home, c.Getenv)
+	return k, err
+}
+
+// checkAll runs the check in the workspaces of all forks. whole is false where it could not
+// be run in one of them.
+func checkAll(c *call.Call, command string, forks []missions.ComparedFork) (whole bool, err error) {
+	k, err := newChecker(c, command, false)
+	if err != nil {
 		return false, err
 	}
 	var (
 		all  sync.WaitGroup
 		mu   sync.Mutex // what is below, and the notices
-		room = make(chan struct{}, runtime.GOMAXPROCS(0))
 		done int
-		todo []*missions.ComparedFork
 	)
+	c.Notice("the check runs in %s", print.Count(len(forks), "workspace"))
+	whole = true
 	for i := range forks {
 		f := &forks[i]
-		if check, known := k.known(f.Fork); known {
-			f.Check = &check
-			done++
-		} else {
-			todo = append(todo, f)
-		}
-	}
-	if len(todo) > 0 {
-		c.Notice("the check runs in %s", print.Count(len(todo), "workspace"))
-	}
-	whole = true
-	for _, f := range todo {
 		all.Go(func() {
-			room <- struct{}{}
-			defer func() { <-room }()
-			began := c.Now()
-			check, err := k.run(c.Context, f.Fork)
+			v := k.judge(c.Context, f.Fork)
 			mu.Lock()
 			defer mu.Unlock()
 			if c.Context.Err() != nil {
 				return
 			}
-			f.Check = &check
+			f.Check = &v.check
 			done++
-			if err != nil {
-				whole = false
-				c.Notice("note: the check can't be run in %s: %v", f.Mission, err)
-				return
-			}
-			k.keep(f.Fork, check)
-			k.say(f.Fork, check, c.Now().Sub(began))
+			whole = whole && v.err == nil
+			c.Notice("%s", v.line(f.Mission))
 		})
 	}
 	all.Wait()
 	if c.Context.Err() != nil {
-		hint := "the same command checks all again"
-		if reuses {
-			hint = "umbra contest --continue checks the rest"
-		}
-		return false, missions.Errorf(missions.KindInterrupted, hint, "interrupted: %d of %s checked", done, print.Count(len(forks), "fork"))
+		return false, missions.Errorf(missions.KindInterrupted, "the same command checks all again",
+			"interrupted: %d of %s checked", done, print.Count(len(forks), "fork"))
 	}
 	return whole, nil
 }
 
+// verdict is what the check says of a fork.
+type verdict struct {
+	check missions.Check
+	said  string // in words, behind the fork's name
+	last  string // the last line that the check has printed
+	known bool   // from an earlier command
+	err   error  // why it could not be run
+}
+
+// line says it of a fork with this name.
+func (v verdict) line(name string) string {
+	if v.err != nil {
+		return "note: " + name + ": " + v.said
+	}
+	return name + " " + v.said
+}
+
+// judge is what the check says of a fork, once there is room to run it.
+func (k *checker) judge(ctx context.Context, m missions.Mission) (v verdict) {
+	if check, known := k.known(m); known {
+		return verdict{check: check, said: "is " + string(check.State) + ", as it was", last: checks.LastLine(k.home.CheckOutputFile(m.ID)), known: true}
+	}
+	k.room <- struct{}{}
+	defer func() { <-k.room }()
+	began := k.c.Now()
+	if v.check, v.err = k.run(ctx, m); v.err != nil {
+		v.said = "the check can't be run: " + v.err.Error()
+		return v
+	}
+	if ctx.Err() != nil {
+		return v
+	}
+	v.last = checks.LastLine(k.home.CheckOutputFile(m.ID))
+	v.said = v.words(m, k.c.Now().Sub(began))
+	if err := k.keep(m, v.check); err != nil {
+		v.said += "; that is not kept: " + err.Error() // so the check is run again
+	}
+	return v
+}
+
+// words are what the check says and, if that is not good, what it printed last.
+func (v verdict) words(m missions.Mission, took time.Duration) string {
+	text := "is " + string(v.check.State)
+	if v.check.State == missions.CheckUnknown {
+		text = "can't be judged"
+	}
+	text += ", after " + took.Round(100*time.Millisecond).String()
+	if v.check.State == missions.CheckGood {
+		return text
+	}
+	if v.last != "" {
+		text += ": " + v.last
+	}
+	return text + " (umbra mission output " + m.Name + " --check)"
+}
+
 // known is what the same check has said of the same snapshot, if that may be taken.
-func (k checker) known(m missions.Mission) (check missions.Check, known bool) {
+func (k *checker) known(m missions.Mission) (check missions.Check, known bool) {
 	text, err := os.ReadFile(k.home.CheckResultFile(m.ID))
 	var r checkResult
 	if !k.reuses || err != nil || json.Unmarshal(text, &r) != nil {
@@ -111,34 +150,17 @@ func (k checker) known(m missions.Mission) (check missions.Check, known bool) {
 	return r.Check, r.Command == k.command && r.Snapshot == m.Head && r.Check.ExitCode != nil
 }
 
-// keep keeps what the check has said. One that can't be kept is run again.
-func (k checker) keep(m missions.Mission, check missions.Check) {
+// keep keeps what the check has said.
+func (k *checker) keep(m missions.Mission, check missions.Check) error {
 	text, err := json.Marshal(checkResult{Command: k.command, Snapshot: m.Head, Check: check})
-	if err == nil {
-		err = os.WriteFile(k.home.CheckResultFile(m.ID), text, 0o600)
-	}
 	if err != nil {
-		k.c.Notice("note: what the check says of %s is not kept: %v", m.Name, err)
+		return err
 	}
-}
-
-// say says what the check says of a fork and, if that is not good, what it printed last.
-func (k checker) say(m missions.Mission, check missions.Check, took time.Duration) {
-	text := fmt.Sprintf("%s is %s, after %s", m.Name, check.State, took.Round(100*time.Millisecond))
-	if check.State == missions.CheckUnknown {
-		text = fmt.Sprintf("%s: it can't be told, after %s", m.Name, took.Round(100*time.Millisecond))
-	}
-	if check.State != missions.CheckGood {
-		if last := checks.LastLine(k.home.CheckOutputFile(m.ID)); last != "" {
-			text += ": " + last
-		}
-		text += " (umbra mission output " + m.Name + " --check)"
-	}
-	k.c.Notice("%s", text)
+	return os.WriteFile(k.home.CheckResultFile(m.ID), text, 0o600)
 }
 
 // run runs the check in one workspace. The error says why it could not be begun.
-func (k checker) run(ctx context.Context, m missions.Mission) (check missions.Check, err error) {
+func (k *checker) run(ctx context.Context, m missions.Mission) (check missions.Check, err error) {
 	if err := os.Remove(k.home.CheckResultFile(m.ID)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return missions.NewCheck(-1), err
 	}

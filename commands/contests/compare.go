@@ -48,7 +48,7 @@ func runCompare(c *call.Call, check string, diff bool) error {
 	sayForkPoints(c, forks)
 	whole := true
 	if check != "" {
-		if whole, err = checkAll(c, check, false, forks); err != nil {
+		if whole, err = checkAll(c, check, forks); err != nil {
 			return err
 		}
 	}
@@ -62,19 +62,26 @@ func runCompare(c *call.Call, check string, diff bool) error {
 	return nil
 }
 
-// compareNow takes a snapshot of each fork, and compares them. Where none can be taken, the
-// newest one counts.
+// compareNow takes a snapshot of each fork, and compares them.
 func compareNow(ctx context.Context, c *call.Call, svc missions.Service, r missions.CompareRequest) ([]missions.ComparedFork, error) {
 	for _, name := range r.Forks {
-		m, err := svc.Mission(ctx, missions.MissionRequest{Caller: r.Caller, Name: name})
-		if err != nil || m.Parent == nil || c.Unwritten != nil {
-			continue // the comparison says so
-		}
-		if _, err := svc.Snapshot(ctx, missions.SnapshotRequest{Caller: r.Caller, Mission: m.ID, Message: "before it is compared", OnlyIfChanged: true}); err != nil {
-			c.Notice("note: the newest snapshot of %s is compared, none could be taken now: %s", m.Name, missions.AsError(err).Message)
+		if m, err := svc.Mission(ctx, missions.MissionRequest{Caller: r.Caller, Name: name}); err == nil { // else the comparison says so
+			if err := snapshotNow(ctx, c, svc, r.Caller, m); err != nil {
+				c.Notice("note: the newest snapshot of %s is compared, none could be taken now: %s", m.Name, missions.AsError(err).Message)
+			}
 		}
 	}
 	return svc.Compare(ctx, r)
+}
+
+// snapshotNow takes a snapshot of a fork, if its workspace has changed. Where none can be
+// taken, the newest one counts.
+func snapshotNow(ctx context.Context, c *call.Call, svc missions.Service, caller missions.Caller, m missions.Mission) error {
+	if m.Parent == nil || c.Unwritten != nil {
+		return nil
+	}
+	_, err := svc.Snapshot(ctx, missions.SnapshotRequest{Caller: caller, Mission: m.ID, Message: "before it is compared", OnlyIfChanged: true})
+	return err
 }
 
 // sayForkPoints says that forks are not of one moment.

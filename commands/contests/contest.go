@@ -31,9 +31,9 @@ func Contest() *call.Verb {
 		Short: "forks of one moment, each with its own prompt, agent or model, held against one check",
 		Long: `Makes a fork for each prompt, with each agent or each model, and lets their agents
 answer at the same time without a terminal, as umbra fork run does. Without --prompt they
-are sent the prompt of that turn once more. When all have ended, each is compared with
-the fork point, and checked, as umbra compare does. The forks stay: umbra promote brings
-the best one home, umbra mission resume goes on with any.
+are sent the prompt of that turn once more. Each is checked when its agent has
+ended, and compared with the fork point when all have, as umbra compare does. The forks
+stay: umbra promote brings the best one home, umbra mission resume goes on with any.
 A contest that was interrupted or killed goes on with --continue: what has not begun is
 begun, what still works is waited for, and what was checked is not checked again. The
 exit code is 3 if not all ended well.`,
@@ -115,6 +115,13 @@ func runContest(c *call.Call, o contestOptions) error {
 		return err
 	}
 	table, background := newLiveTable(c), forks.Background{Missions: list, Timeout: list[0].Contest.Timeout}
+	judges := judges{c: c, svc: svc, caller: caller}
+	if check := list[0].Contest.Check; check != "" {
+		if judges.checker, err = newChecker(c, check, true); err != nil {
+			return err
+		}
+		background.Check = judges.judge
+	}
 	if !c.Quiet {
 		background.Watch = table.watch()
 	}
@@ -125,8 +132,9 @@ func runContest(c *call.Call, o contestOptions) error {
 	for _, outcome := range outcomes {
 		if outcome.IsGood() {
 			good++
-		} else if background.Watch != nil && !stopped { // the table is gone, and nothing else has said why
-			forks.WriteOutcome(c.Err, outcome, background.Timeout)
+		}
+		if background.Watch != nil { // the table is gone, and nothing else has said it
+			judges.sayAfterTable(outcome, background.Timeout, stopped)
 		}
 	}
 	if err := c.Err.Flush(); err != nil {
@@ -136,7 +144,7 @@ func runContest(c *call.Call, o contestOptions) error {
 		return missions.Errorf(missions.KindInterrupted, "umbra contest --continue goes on; an agent that was stopped in its turn goes on with umbra mission resume",
 			"interrupted: %d of %s ended well", good, print.Count(len(list), "fork"))
 	}
-	return endContest(ctx, c, svc, caller, list, good)
+	return endContest(ctx, &judges, list, good)
 }
 
 func beginContest(ctx context.Context, c *call.Call, svc missions.Service, caller missions.Caller, o contestOptions) ([]missions.Mission, error) {
@@ -185,28 +193,31 @@ func findContest(ctx context.Context, svc missions.Service, caller missions.Call
 	return list, nil
 }
 
-// endContest compares the forks, checks them and prints the table.
-func endContest(ctx context.Context, c *call.Call, svc missions.Service, caller missions.Caller, list []missions.Mission, good int) error {
+// endContest compares the forks and prints the table. A snapshot of those that were checked
+// was taken before that: what the check writes is not the fork's work.
+func endContest(ctx context.Context, j *judges, list []missions.Mission, good int) error {
 	var ids []string
 	for _, m := range list {
 		ids = append(ids, m.ID)
 	}
-	compared, err := compareNow(ctx, c, svc, missions.CompareRequest{Caller: caller, Forks: ids})
+	r, whole := missions.CompareRequest{Caller: j.caller, Forks: ids}, good == len(list)
+	compare := func() ([]missions.ComparedFork, error) { return j.svc.Compare(ctx, r) }
+	if j.checker == nil {
+		compare = func() ([]missions.ComparedFork, error) { return compareNow(ctx, j.c, j.svc, r) }
+	}
+	compared, err := compare()
 	if err != nil {
 		return err
 	}
-	whole := good == len(list)
-	if check := list[0].Contest.Check; check != "" {
-		checked, err := checkAll(c, check, true, compared)
-		if err != nil {
-			return err
+	for i := range compared {
+		if v, isJudged := j.of(compared[i].Fork.ID); isJudged {
+			compared[i].Check, whole = &v.check, whole && v.err == nil
 		}
-		whole = whole && checked
 	}
-	if err := printCompared(c, compared, false); err != nil {
+	if err := printCompared(j.c, compared, false); err != nil {
 		return err
 	}
-	if sayGood(c, compared); !whole {
+	if sayGood(j.c, compared); !whole {
 		return call.Partly
 	}
 	return nil

@@ -64,6 +64,8 @@ func writeStandings(p *print.Printer, list []forks.Standing, now time.Time) {
 	for _, s := range list {
 		state, took := print.Dim.Cell("waits"), ""
 		switch {
+		case s.Checks:
+			state = print.Yellow.Cell("checks")
 		case s.Ended:
 			state = print.Green.Cell("ended")
 		case !s.Begun.IsZero():

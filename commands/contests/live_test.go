@@ -26,10 +26,10 @@ func TestLiveTable(t *testing.T) {
 	list := []forks.Standing{
 		{Mission: "one", Begun: now.Add(-90 * time.Second)},
 		{Mission: "two", Said: "waits for its turn: 1 mission is live"},
-		{Mission: "three", Ended: true, Said: "has answered"},
+		{Mission: "three", Ended: true, Checks: true, Said: "has answered"},
 	}
 	draw(list)
-	if got, want := out.String(), "one    works  1m30s\ntwo    waits         waits for its turn: 1 mission is live\nthree  ended         has answered\n"; got != want {
+	if got, want := out.String(), "one    works   1m30s\ntwo    waits          waits for its turn: 1 mission is live\nthree  checks         has answered\n"; got != want {
 		t.Errorf("drawn is\n%s\nwant\n%s", got, want)
 	}
 	out.Reset()

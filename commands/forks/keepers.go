@@ -55,13 +55,14 @@ func (k keepers) startDetached(m missions.Mission) error {
 	return cmd.Process.Release()
 }
 
-// A keeperEvent is a line that a keeper says, or its end.
+// A keeperEvent is a line that a keeper says, or its end, or the end of its fork's check.
 type keeperEvent struct {
 	mission string
 	at      time.Time
 	line    string
 	ended   bool
-	code    int // of its exit, once it has ended
+	code    int  // of its exit, once it has ended
+	checked bool // the line is what the check says of its fork
 }
 
 // outputDelay is how long the lines of a keeper that has ended are still waited for.

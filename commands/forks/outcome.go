@@ -39,6 +39,7 @@ const (
 	EndedStopped  Ending = "stopped"   // with the command that had begun it
 	EndedNotBegun Ending = "not_begun" // it was not started
 	EndedKilled   Ending = "killed"    // its keeper was, and nobody knows how its agent ended
+	EndedGoesOn   Ending = "goes_on"   // it has not: the command alone that waited for it
 )
 
 // isGood reports whether the agent has answered, and ended well.
@@ -130,6 +131,8 @@ func (o Outcome) how(timeout time.Duration) string {
 		return "was ended after " + timeout.String()
 	case o.Ended == EndedStopped:
 		return "was stopped"
+	case o.Ended == EndedGoesOn:
+		return "goes on"
 	case o.Ended == EndedKilled:
 		return "is not kept any more"
 	case !o.isWell():
@@ -143,7 +146,7 @@ func (o Outcome) how(timeout time.Duration) string {
 // WriteOutcome is a line for a fork that has ended, and the beginning of its answer.
 func WriteOutcome(p *print.Printer, o Outcome, timeout time.Duration) {
 	line := print.Clean(o.Mission) + " " + o.how(timeout)
-	if o.Ended != EndedNotBegun {
+	if o.Ended != EndedNotBegun && o.Ended != EndedGoesOn {
 		took := time.Duration(o.Seconds * float64(time.Second)).Round(100 * time.Millisecond)
 		line += ": " + print.Count(o.Turns, "turn") + ", " + took.String() + ", " + print.Count(o.Files, "file") + " changed"
 	}

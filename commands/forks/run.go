@@ -81,7 +81,7 @@ func runForks(c *call.Call, o runOptions) error {
 	if o.detach {
 		return detach(c, keepers, made.Missions)
 	}
-	r := &run{c: c, svc: svc, caller: caller, keepers: keepers, timeout: o.timeout}
+	r := &run{c: c, svc: svc, caller: caller, keepers: keepers, timeout: o.timeout, heard: newMailbox()}
 	if !c.JSON {
 		r.lines = c.Out
 	}

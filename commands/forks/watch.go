@@ -19,11 +19,16 @@ type Background struct {
 	// Watch is shown the forks after each change and each second, instead of lines that
 	// say what becomes of them.
 	Watch func([]Standing)
+	// Check is called when a fork's agent has ended, for several forks at the same time;
+	// its fork has ended once it returns. What it returns is said behind the fork's name.
+	// nil: there is nothing to check.
+	Check func(context.Context, missions.Mission) (said string)
 }
 
 // Standing is how a fork in the background stands.
 type Standing struct {
 	Mission string
+	Checks  bool // its agent has ended, and the check runs
 	Ended   bool
 	Begun   time.Time // its agent; zero if it has not
 	Said    string    // how it ended, else what it waits for
@@ -33,7 +38,7 @@ type Standing struct {
 // the ends of all. An agent that works already, under a keeper that another command has
 // started, is waited for too. stopped says that the user has interrupted that.
 func Await(c *call.Call, svc missions.Service, caller missions.Caller, b Background) (outcomes []Outcome, stopped bool) {
-	r := &run{c: c, svc: svc, caller: caller, keepers: keepers{c: c, timeout: b.Timeout}, timeout: b.Timeout, watch: b.Watch, lines: c.Err}
+	r := &run{c: c, svc: svc, caller: caller, keepers: keepers{c: c, timeout: b.Timeout}, timeout: b.Timeout, watch: b.Watch, check: b.Check, lines: c.Err, heard: newMailbox()}
 	r.all(b.Missions)
 	for _, f := range r.forks {
 		outcomes = append(outcomes, f.outcome)
@@ -52,6 +57,8 @@ type run struct {
 	keepers keepers
 	timeout time.Duration
 	watch   func([]Standing)
+	check   func(context.Context, missions.Mission) string
+	heard   *mailbox
 	lines   *print.Printer // for what has become of a fork; nil for nowhere
 
 	forks   []*background // in their order
@@ -68,7 +75,9 @@ type background struct {
 	ended   bool
 	outcome Outcome
 
-	isFollowed bool // another command has started its keeper
+	isFollowed bool   // another command has started its keeper
+	isChecked  bool   // its agent has ended, and the check has not
+	verdict    string // what the check has said
 }
 
 // all starts the keepers in their order, each when the one before has launched its agent
@@ -78,7 +87,7 @@ func (r *run) all(list []missions.Mission) {
 		o := Outcome{Mission: m.Name, ID: m.ID, Workspace: m.Workspace, Ended: EndedNotBegun, PromptKept: true}
 		r.forks = append(r.forks, &background{mission: m, outcome: o})
 	}
-	heard, interrupted := newMailbox(), r.c.Context.Done()
+	interrupted := r.c.Context.Done()
 	var impatient, tick <-chan time.Time // nil before the user has interrupted; where nobody watches
 	if r.watch != nil {
 		ticker := time.NewTicker(time.Second)
@@ -86,15 +95,15 @@ func (r *run) all(list []missions.Mission) {
 		tick = ticker.C
 	}
 	for {
-		r.startNext(heard)
+		r.startNext()
 		r.show()
 		if !r.living() && (r.stopped || r.started == len(r.forks)) {
 			return
 		}
 		select {
 		case <-tick:
-		case <-heard.more:
-			for _, e := range heard.takeAll() {
+		case <-r.heard.more:
+			for _, e := range r.heard.takeAll() {
 				r.take(e)
 			}
 		case <-interrupted:
@@ -113,17 +122,20 @@ func (r *run) show() {
 	}
 	list := []Standing{}
 	for _, b := range r.forks {
-		list = append(list, Standing{Mission: b.mission.Name, Ended: b.ended, Begun: b.begun, Said: r.standing(b)})
+		list = append(list, Standing{Mission: b.mission.Name, Checks: b.isChecked, Ended: b.ended, Begun: b.begun, Said: r.standing(b)})
 	}
 	r.watch(list)
 }
 
 // standing is what is to be said of a fork now.
 func (r *run) standing(b *background) string {
-	if b.ended {
-		return b.outcome.how(r.timeout)
+	switch {
+	case !b.ended:
+		return b.said
+	case b.verdict != "":
+		return b.outcome.how(r.timeout) + ", " + b.verdict
 	}
-	return b.said
+	return b.outcome.how(r.timeout)
 }
 
 // say says what becomes of forks, unless somebody watches.
@@ -134,7 +146,7 @@ func (r *run) say(format string, args ...any) {
 }
 
 // startNext starts the next keeper if none waits for its agent's launch.
-func (r *run) startNext(heard *mailbox) {
+func (r *run) startNext() {
 	for !r.stopped && r.started < len(r.forks) {
 		if r.started > 0 {
 			if last := r.forks[r.started-1]; last.begun.IsZero() && !last.ended {
@@ -143,27 +155,29 @@ func (r *run) startNext(heard *mailbox) {
 		}
 		b := r.forks[r.started]
 		r.started++
-		if r.follows(b, heard) {
+		if r.follows(b) {
 			continue
 		}
 		var err error
-		if b.cmd, err = r.keepers.start(b.mission, heard); err == nil {
+		if b.cmd, err = r.keepers.start(b.mission, r.heard); err == nil {
 			return
 		}
 		b.ended, b.said = true, err.Error()
 		r.finish(b, call.CodeBeforeAgent, r.c.Now())
+		r.startCheck(b)
 	}
 }
 
 // follows reports whether a fork is not to be started: its agent has ended, or it works
 // and its end is waited for.
-func (r *run) follows(b *background, heard *mailbox) bool {
+func (r *run) follows(b *background) bool {
 	switch {
 	case b.mission.PromptKept:
 		return false
 	case b.mission.State == missions.StateClosed:
 		b.ended, b.begun = true, b.mission.StateSince
 		b.outcome.follow(b.mission)
+		r.startCheck(b)
 		return true
 	}
 	b.begun, b.isFollowed = b.mission.StateSince, true
@@ -174,9 +188,21 @@ func (r *run) follows(b *background, heard *mailbox) bool {
 		if err != nil {
 			e.code, e.line = missions.AsError(err).Kind.ExitCode(), errorPrefix+missions.AsError(err).Message
 		}
-		heard.put(e)
+		r.heard.put(e)
 	}()
 	return true
+}
+
+// startCheck has a fork checked whose agent has ended, beside the other forks.
+func (r *run) startCheck(b *background) {
+	if r.check == nil || r.stopped {
+		return
+	}
+	b.isChecked = true
+	go func() {
+		said := r.check(r.c.Context, b.mission)
+		r.heard.put(keeperEvent{mission: b.mission.ID, at: r.c.Now(), line: said, checked: true})
+	}()
 }
 
 // follow takes over how the agent of a mission has ended.
@@ -186,10 +212,10 @@ func (o *Outcome) follow(m missions.Mission) {
 	}
 }
 
-// living reports whether a keeper has not ended.
+// living reports whether a keeper, or the check of a fork, has not ended.
 func (r *run) living() bool {
 	for _, b := range r.forks[:r.started] {
-		if !b.ended {
+		if !b.ended || b.isChecked {
 			return true
 		}
 	}
@@ -205,11 +231,16 @@ func (r *run) take(e keeperEvent) {
 	for _, b := range r.forks {
 		switch {
 		case b.mission.ID != e.mission:
+		case e.checked:
+			if b.isChecked, b.verdict = false, e.line; e.line != "" {
+				r.say("%s %s", b.mission.Name, e.line)
+			}
 		case e.ended:
 			if b.ended = true; e.line != "" {
 				b.hear(e.line)
 			}
 			r.finish(b, e.code, e.at)
+			r.startCheck(b)
 		case b.begun.IsZero() && strings.HasPrefix(e.line, b.mission.ID+" "):
 			b.begun, b.said = e.at, ""
 			r.say("%s has begun", b.mission.Name)
@@ -254,7 +285,7 @@ func (r *run) terminate() {
 		switch {
 		case b.ended:
 		case b.isFollowed:
-			b.ended = true
+			b.ended, b.outcome.Ended = true, EndedGoesOn
 			r.say("%s goes on", b.mission.Name)
 		default:
 			_ = b.cmd.Process.Signal(syscall.SIGTERM) // one that has ended since is heard of

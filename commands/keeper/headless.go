@@ -3,6 +3,7 @@ package keeper
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"sync"
@@ -60,30 +61,37 @@ func keepHeadless(c *call.Call, mission string, timeout time.Duration, starter i
 		defer time.AfterFunc(timeout, limit.pass).Stop()
 	}
 	if err = keepAgent(c, svc, launch, Variables{}, limit); limit.isOver() {
+		report(c, launch, missions.UpdateTimeout, fmt.Sprintf("It had %s. What it did until then is in the fork.", timeout))
 		return missions.Errorf(missions.KindTimeout, "umbra mission resume "+launch.Mission.Name+" goes on", "%s was ended after %s", launch.Mission.Name, timeout)
 	}
 	if err != nil {
 		return err
 	}
-	if err := reportAnswer(c, launch); err != nil { // the agent has ended well all the same
-		c.Notice("note: its answer is not reported to its parent: %s", missions.AsError(err).Message)
-	}
+	report(c, launch, missions.UpdateReport, "") // the answer
 	return nil
 }
 
-// reportAnswer queues the answer of a fork for the agent of its parent. The id of the
-// launch says that it is this answer, however often it is told.
-func reportAnswer(c *call.Call, launch missions.Launch) error {
+// report queues what became of a fork for the agent of its parent. The agent has ended as it
+// has, also where that can't be told.
+func report(c *call.Call, launch missions.Launch, kind missions.UpdateKind, text string) {
+	if err := queueReport(c, launch, kind, text); err != nil {
+		c.Notice("note: its parent is not told how it ended: %s", missions.AsError(err).Message)
+	}
+}
+
+// queueReport queues an update of a fork. The id of the launch says that it is of this end of
+// the agent, however often it is told.
+func queueReport(c *call.Call, launch missions.Launch, kind missions.UpdateKind, text string) error {
 	svc, ctx := c.Connected(), context.Background() // what was answered counts, whoever interrupts
 	caller, err := c.Caller()
 	if err != nil {
 		caller.Cwd = launch.Dir
 	}
 	m, err := svc.Mission(ctx, missions.MissionRequest{Caller: caller, Name: launch.Mission.ID})
-	if err != nil || m.Parent == nil || m.CloseReason == missions.CloseReasonPromoted || m.PromptKept {
+	if err != nil || m.Parent == nil || m.CloseReason == missions.CloseReasonPromoted || m.PromptKept && kind == missions.UpdateReport {
 		return err
 	}
-	_, err = svc.Report(ctx, missions.ReportRequest{Caller: caller, ID: launch.ID, Fork: m.ID})
+	_, err = svc.Report(ctx, missions.ReportRequest{Caller: caller, ID: launch.ID, Fork: m.ID, Kind: kind, Text: text})
 	return err
 }
 

@@ -110,7 +110,7 @@ func TestAnswerIsNotReported(t *testing.T) {
 	written := shared(t, b)
 	c := &call.Call{Env: b.Env}
 	err := c.Do(func(c *call.Call) error { return keepHeadless(c, "m", 0, 0) })
-	if said := written(); err != nil || !strings.Contains(said, "note: its answer is not reported to its parent: nobody is there to ask") {
+	if said := written(); err != nil || !strings.Contains(said, "note: its parent is not told how it ended: nobody is there to ask") {
 		t.Errorf("error %v, and it says %q", err, said)
 	}
 }

@@ -470,6 +470,8 @@ func TestReportRefused(t *testing.T) {
 	refused("only what is not seen", missions.ReportRequest{Fork: "try", Text: "\x1b\u202e\n"}, missions.KindNotFound, "nothing to report")
 	refused("too long", missions.ReportRequest{Fork: "try", Text: strings.Repeat("x", missions.MaxUpdateBytes+1)}, missions.KindUsage, "too long")
 	refused("a foreign id", missions.ReportRequest{Fork: "try", Text: "x", ID: "../x"}, missions.KindUsage, "no id")
+	refused("what no fork tells", missions.ReportRequest{Fork: "try", Text: "x", Kind: missions.UpdateRestored}, missions.KindUsage, "nothing that a fork reports")
+	refused("a check that says nothing", missions.ReportRequest{Fork: "try", Kind: missions.UpdateChecked}, missions.KindUsage, "no text")
 	f.fork.hook("UserPromptSubmit", map[string]any{"prompt": "go", "prompt_id": "p1"})
 	refused("in a turn", missions.ReportRequest{Fork: "try"}, missions.KindBusy, "has not answered yet")
 	again := missions.ReportRequest{Caller: f.caller(), Fork: "try", Text: "x", ID: missions.NewRequestID()}

@@ -132,14 +132,12 @@ func verbOf(kind missions.UpdateKind) string {
 	switch kind {
 	case missions.UpdateRestored:
 		return "had files put back"
-	case missions.UpdatePromoted:
-		return "was promoted"
 	case missions.UpdateMerged:
 		return "was merged"
 	case missions.UpdateChecked:
 		return "was checked"
 	case missions.UpdateTimeout:
-		return "was ended, since nobody worked in it,"
+		return "was ended, since its time was over,"
 	}
 	return "reports"
 }

@@ -1,6 +1,7 @@
 package updates
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -18,8 +19,8 @@ const maxTopic = 120
 
 // Report queues what a fork's agent has found for the mission that the fork is of.
 func (c *Courier) Report(ctx context.Context, r missions.ReportRequest) (missions.ReportResult, error) {
-	if r.ID != "" && !missions.UUIDPattern().MatchString(r.ID) {
-		return missions.ReportResult{}, missions.Errorf(missions.KindUsage, "leave it out", "%q is no id of an update", r.ID)
+	if err := verifyRequest(r); err != nil {
+		return missions.ReportResult{}, err
 	}
 	m, err := c.addresses.FindMission(ctx, r.Caller, r.Fork, addresses.InProject)
 	if err != nil {
@@ -39,6 +40,20 @@ func (c *Courier) Report(ctx context.Context, r missions.ReportRequest) (mission
 	result := missions.ReportResult{Update: viewOf(u, m.Name, parent.Name), State: missions.StateOf(parent.Lifecycle)}
 	result.Untold = c.whyUntold(parent)
 	return result, nil
+}
+
+func verifyRequest(r missions.ReportRequest) error {
+	switch {
+	case r.ID != "" && !missions.UUIDPattern().MatchString(r.ID):
+		return missions.Errorf(missions.KindUsage, "leave it out", "%q is no id of an update", r.ID)
+	case r.Kind == "" || r.Kind == missions.UpdateReport:
+		return nil
+	case r.Kind != missions.UpdateChecked && r.Kind != missions.UpdateTimeout:
+		return missions.Errorf(missions.KindUsage, "leave it out", "%q is nothing that a fork reports", r.Kind)
+	case strings.TrimSpace(r.Text) == "":
+		return missions.Errorf(missions.KindUsage, "give the text", "an update of kind %s has no text", r.Kind)
+	}
+	return nil
 }
 
 // whyUntold is why no prompt of a mission will carry its updates by itself, "" if one will.
@@ -68,9 +83,12 @@ func (c *Courier) parentOf(m *projects.Mission) (*projects.Mission, error) {
 	return parent, nil
 }
 
-// reportOf is the report of a fork: the text of the request, else its agent's last answer.
+// reportOf is what a fork has to tell: the text of the request, else its agent's last answer.
 func (c *Courier) reportOf(m *projects.Mission, r missions.ReportRequest) (u missions.Update, err error) {
-	u = missions.Update{ID: r.ID, From: m.Name, FromID: m.ID, FromSession: m.Stored.Session, Kind: missions.UpdateReport, Text: r.Text}
+	u = missions.Update{ID: r.ID, From: m.Name, FromID: m.ID, Kind: cmp.Or(r.Kind, missions.UpdateReport), Text: r.Text}
+	if u.Kind == missions.UpdateReport { // else its agent has not said it
+		u.FromSession = m.Stored.Session
+	}
 	c.addForkPoint(m, &u)
 	if strings.TrimSpace(r.Text) == "" {
 		if u.Text, err = c.lastAnswer(m, u.SinceTurn); err != nil {
