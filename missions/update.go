@@ -38,7 +38,7 @@ type UpdateKind string
 // The kinds of updates.
 const (
 	UpdateReport   UpdateKind = "report"   // the fork's own words
-	UpdateRestored UpdateKind = "restored" // files were put back
+	UpdateRestored UpdateKind = "restored" // a fork was put back to before something that it has reported
 	UpdateMerged   UpdateKind = "merged"   // forks were merged into the mission
 	UpdateChecked  UpdateKind = "checked"  // a check has passed or failed
 	UpdateTimeout  UpdateKind = "timeout"  // a fork's agent was ended, since its time was over

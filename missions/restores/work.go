@@ -197,6 +197,7 @@ func (rs *Restorer) completeRestore(ctx context.Context, m *projects.Mission, wo
 		return fmt.Errorf("the workspace is restored, but no snapshot says so yet: %w", err)
 	}
 	failpoint.Hit("restore.committed")
+	rs.updates.TellRestored(m, op, work.Doc.Subject)
 	rs.clearPending(m)
 	j.Result.Conversation.Switched = work.Doc.Conversation != nil
 	if err := rs.endRestore(ctx, m, work); err != nil {

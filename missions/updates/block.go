@@ -131,7 +131,7 @@ func turns(n int) string {
 func verbOf(kind missions.UpdateKind) string {
 	switch kind {
 	case missions.UpdateRestored:
-		return "had files put back"
+		return "was put back"
 	case missions.UpdateMerged:
 		return "was merged"
 	case missions.UpdateChecked:

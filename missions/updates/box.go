@@ -29,7 +29,8 @@ type document struct {
 	// round the one that was told.
 	Round int `json:"round"`
 	missions.Update
-	GivenAt time.Time `json:"given_at,omitzero"` // with the last prompt that carried it
+	FromTurn int       `json:"from_turn,omitempty"` // of From, when From told it
+	GivenAt  time.Time `json:"given_at,omitzero"`   // with the last prompt that carried it
 	// Unconfirmed says that the turn of that prompt is not known to be over, and UnseenTurns
 	// counts the turns that ended while the conversation did not show it.
 	Unconfirmed bool `json:"unconfirmed,omitempty"`

@@ -15,6 +15,11 @@ import (
 // survives every process. An update whose id was queued before is not queued again. The text
 // passes the redaction of secrets, and loses its control characters.
 func (c *Courier) Queue(to *projects.Mission, u missions.Update) (missions.Update, error) {
+	return c.queue(to, u, 0)
+}
+
+// queue is Queue of what a mission tells in a turn of its own.
+func (c *Courier) queue(to *projects.Mission, u missions.Update, fromTurn int) (missions.Update, error) {
 	if err := to.CheckMachine(); err != nil {
 		return missions.Update{}, err
 	}
@@ -26,7 +31,7 @@ func (c *Courier) Queue(to *projects.Mission, u missions.Update) (missions.Updat
 		u.ID = c.NewID()
 	}
 	u.Mission, u.At, u.Text, u.Topic = to.ID, c.Now(), CleanText(u.Text), CleanText(u.Topic)
-	err := b.put(document{Update: u, LookFrom: endOfConversation(to)})
+	err := b.put(document{Update: u, FromTurn: fromTurn, LookFrom: endOfConversation(to)})
 	return u, err
 }
 

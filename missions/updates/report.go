@@ -34,7 +34,7 @@ func (c *Courier) Report(ctx context.Context, r missions.ReportRequest) (mission
 	if err != nil {
 		return missions.ReportResult{}, err
 	}
-	if u, err = c.Queue(parent, u); err != nil {
+	if u, err = c.queue(parent, u, m.Lifecycle.LastTurn()); err != nil {
 		return missions.ReportResult{}, err
 	}
 	result := missions.ReportResult{Update: viewOf(u, m.Name, parent.Name), State: missions.StateOf(parent.Lifecycle)}
