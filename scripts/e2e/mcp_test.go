@@ -121,6 +121,7 @@ func TestUserIsAsked(t *testing.T) {
 	})
 	s.watch("the restore to be done", func() bool { return strings.Contains(p.umbra("log", "tui", "--ops"), "restore") })
 	s.watch("the agent to be there again", func() bool { pid := p.mission("tui").PID; return pid != 0 && pid != agent })
+	s.shows("restore to tui@1.0; ", "", "written")
 	same(t, "the restored workspace", files(t, p.repo), before)
 	request, _ := p.server.Last(standin.Prompted("go back"))
 	if history := strings.Join(standin.Lines(standin.History(request)), "\n"); !strings.Contains(history, "the restore happens when it ends") {
