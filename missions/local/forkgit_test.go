@@ -60,3 +60,50 @@ func TestRestoreBeforeForkPoint(t *testing.T) {
 	}
 	b.healthy()
 }
+
+// TestForkAfterHeadMoved: commits that change no file since the newest snapshot, and what was
+// staged since, are the fork's.
+func TestForkAfterHeadMoved(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name string
+		move func(b *testBench)
+	}{
+		{"commit", func(b *testBench) { b.git("commit", "-qam", "two") }},
+		{"merge", func(b *testBench) {
+			b.git("commit", "-qam", "two")
+			b.git("merge", "-q", "--no-ff", "-s", "ours", "-m", "merged", "other")
+		}},
+		{"branch", func(b *testBench) { b.git("switch", "-qc", "topic") }},
+		{"staged", func(b *testBench) { b.git("add", "a.txt") }},
+		{"nothing", func(*testBench) {}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t)
+			b.git("init", "-q", "-b", "main")
+			b.write("a.txt", "one\n")
+			b.git("add", "a.txt")
+			b.git("commit", "-qm", "one")
+			b.git("switch", "-qc", "other")
+			b.git("commit", "-qm", "nothing", "--allow-empty")
+			b.git("switch", "-q", "main")
+			b.mission("work")
+			b.write("a.txt", "two\n")
+			tip := b.snapshot("written").ID
+			tt.move(b)
+			there := b.forkBench("child")
+			if got, want := there.git("rev-parse", "HEAD"), b.git("rev-parse", "HEAD"); got != want {
+				t.Errorf("HEAD of the fork is %s, of the source %s", got, want)
+			}
+			if got, want := there.git("diff", "--cached", "--name-only"), b.git("diff", "--cached", "--name-only"); got != want {
+				t.Errorf("staged in the fork: %q, in the source: %q", got, want)
+			}
+			now, err := b.local.Snapshot(t.Context(), missions.SnapshotRequest{Caller: b.caller(), OnlyIfChanged: true})
+			if err != nil || (now.ID == tip) != (tt.name == "nothing") {
+				t.Errorf("the newest snapshot is %s, before it was %s: %v", now.ID, tip, err)
+			}
+			b.healthy()
+		})
+	}
+}

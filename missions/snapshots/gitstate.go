@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"path/filepath"
+	"slices"
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/records"
@@ -197,6 +198,27 @@ func putGitState(t *records.Tree, store *shadow.Store, ws *WorkspaceCache, batch
 		g.UnreadReason = ws.config.Unread.Error()
 	}
 	return g, putGitRecord(t, g, staged, ws.gitState.blobs)
+}
+
+// isGitStateRecorded reports whether HEAD of the workspace's repository is where the newest
+// snapshot has it and, for a fork, which goes on with it, what is staged too.
+func (ws *WorkspaceCache) isGitStateRecorded(m *projects.Mission, w *WantedSnapshot, batch *shadow.Batch) bool {
+	if ws.gitState == nil {
+		return m.Tip.GitHead == ""
+	}
+	head, err := ws.gitState.repo.Head()
+	if err != nil {
+		return true // what can't be read is no reason for a snapshot
+	}
+	if head.ID.String() != m.Tip.GitHead || BranchName(head.Branch()) != m.Tip.GitBranch {
+		return false
+	}
+	if w.Trigger != missions.TriggerFork {
+		return true
+	}
+	g, staged, err := ws.gitState.refresh(m.Project.Store, batch)
+	_, recorded, unread := ReadGitRecord(m.Project, m.Tip)
+	return err == nil && unread == nil && (g.UnreadReason != "" || slices.Equal(staged.Entries, recorded.Entries))
 }
 
 // putGitRecord writes the state of the user's repository into a record.

@@ -188,7 +188,7 @@ func (tk *Taker) TryTakeSnapshot(ctx context.Context, m *projects.Mission, w *Wa
 	}()
 	provisional := m.Live.ProvisionalSnapshot != ""
 	isSame := (w.OnlyIfChanged || provisional) && m.Tip != nil && captured.Tree == m.Tip.Tree && !ws.leavesOutOthers(m, captured)
-	if isSame && (w.IsFilesOnly() || provisional || tk.isConversationRecorded(m, ws)) {
+	if isSame && (w.IsFilesOnly() || provisional || tk.isConversationRecorded(m, ws) && ws.isGitStateRecorded(m, w, batch)) {
 		ws.AcceptCapture(captured)
 		return takenSnapshot{Snapshot: m.Tip, captured: captured, isUnchanged: true}, nil
 	}
