@@ -241,6 +241,10 @@ func (r *reader) opened(s *scene, e *entry, f *os.File, before beneath.Stat, at 
 		return false, beneath.ErrNotRegular
 	}
 	r.hooks.call(r.hooks.afterRead, path)
+	if r.rules.secrets.IsLogin(s.at.path, e.name, data) && !s.repo.has(path) && !r.holds(path) {
+		*e = skippedEntryOf(e.name, ReasonSecret, &before)
+		return true, nil
+	}
 	return r.finish(s, e, f, before, at, int64(len(data)), func() (gitstore.ID, error) { return r.batch.Blob(data) }, last)
 }
 

@@ -1,5 +1,6 @@
 // Package secretnames owns by which names files are taken to hold credentials: the
-// patterns, what they mean, and those that are built in. It opens no file.
+// patterns, what they mean, and those that are built in; and which content is one under any
+// name. It opens no file.
 package secretnames
 
 import (
