@@ -150,6 +150,19 @@ func (k *checker) known(m missions.Mission) (check missions.Check, known bool) {
 	return r.Check, r.Command == k.command && r.Snapshot == m.Head && r.Check.ExitCode != nil
 }
 
+// Kept is what the check of its contest has said of a fork as it is now; nil where none has.
+func Kept(c *call.Call, m missions.Mission) *missions.Check {
+	dir, err := c.HomeDir()
+	if err != nil || m.Contest == nil {
+		return nil
+	}
+	k := checker{c: c, home: home.Home{Dir: dir}, command: m.Contest.Check, reuses: true}
+	if check, isKnown := k.known(m); isKnown {
+		return &check
+	}
+	return nil
+}
+
 // keep keeps what the check has said.
 func (k *checker) keep(m missions.Mission, check missions.Check) error {
 	text, err := json.Marshal(checkResult{Command: k.command, Snapshot: m.Head, Check: check})

@@ -24,8 +24,8 @@ func Command() *call.Verb {
 		Long: `Missions and their forks, the snapshots of one by turn, and what each changed
 and said. New snapshots appear while an agent works. A snapshot is restored, of it
 all or some paths, forked from, and its files are opened as they were. A mission is
-stopped, resumed, renamed and removed; forks are compared, one is promoted, or reports to
-its parent. Each key shows first what it would do. The keys are listed by ?.`,
+stopped, resumed, renamed and removed; forks are compared, also those of a contest; one is
+promoted, or reports to its parent. Each key shows first what it would do. The keys are listed by ?.`,
 		Run: runTimeline,
 	}
 }
@@ -42,7 +42,8 @@ func runTimeline(c *call.Call) error {
 	o := tui.Options{
 		Service: svc, Caller: caller, In: c.Stdin, Out: c.Stdout, Environ: c.Environ(), Color: c.Out.Color,
 		Palette: c.Out.Palette, Now: c.Now, Words: timelineWords(c), Open: open, Stopped: c.Unwritten,
-		Page: func(text string) error { return pageText(c, text) },
+		Checked: func(m missions.Mission) *missions.Check { return contests.Kept(c, m) },
+		Page:    func(text string) error { return pageText(c, text) },
 	}
 	if name := c.Arg(0); name != "" || caller.Mission != "" {
 		m, err := svc.Mission(ctx, missions.MissionRequest{Caller: caller, Name: name})

@@ -37,6 +37,11 @@ func compareForks(m *model) tea.Cmd {
 	m.lay(c)
 	ctx, o := m.ctx, m.o
 	return func() tea.Msg {
+		for _, id := range ids {
+			if o.Stopped == nil { // where none can be taken, the newest one counts
+				_, _ = o.Service.Snapshot(ctx, missions.SnapshotRequest{Caller: o.Caller, Mission: id, Message: "before it is compared", OnlyIfChanged: true})
+			}
+		}
 		forks, err := o.Service.Compare(ctx, missions.CompareRequest{Caller: o.Caller, Forks: ids, Patch: true})
 		return compared{c.id, forks, err}
 	}

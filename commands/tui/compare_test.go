@@ -16,7 +16,7 @@ func (s *service) Compare(_ context.Context, r missions.CompareRequest) ([]missi
 	}
 	var list []missions.ComparedFork
 	for i, fork := range r.Forks {
-		f := missions.ComparedFork{ForkPoint: "point"}
+		f := missions.ComparedFork{ForkPoint: "point", Fork: missions.Mission{ID: fork}}
 		f.Mission, f.Turns, f.Files, f.Lines = fork, i+1, 2, missions.LineCounts{Added: 3, Deleted: 1}
 		f.Alone, f.Shared = []string{fork + ".txt"}, []string{"both\x1b.txt"}
 		list = append(list, f)
@@ -24,6 +24,11 @@ func (s *service) Compare(_ context.Context, r missions.CompareRequest) ([]missi
 	seconds, tokens, cost := 75.0, int64(12345), 0.25
 	list[0].Seconds, list[0].Tokens, list[0].Cost = &seconds, &tokens, &cost
 	return list, nil
+}
+
+func (s *service) Snapshot(_ context.Context, r missions.SnapshotRequest) (missions.Entry, error) {
+	s.called("snapshot %s only if changed %v", r.Mission, r.OnlyIfChanged)
+	return missions.Entry{}, nil
 }
 
 // forkTwice is a mission with two forks.
@@ -43,6 +48,9 @@ func TestCompareForks(t *testing.T) {
 	x.keys("j", "space").sees(">*└ french").keys("d").sees("space marks a fork")
 	x.keys("j", "d")
 	x.calledLast("compare [other second] patch true")
+	if n := len(s.calls); s.calls[n-3] != "snapshot other only if changed true" || s.calls[n-2] != "snapshot second only if changed true" {
+		t.Errorf("before the comparison it called %q", s.calls[n-3:])
+	}
 	x.sees("from their fork points", "french", "one-of-a-name-that-is-long", "1m15s", "12.3k", "$0.25", "+3 −1", "changed by both", "both^.txt", "enter shows the lines")
 	x.misses("not of one moment").keys("enter")
 	if s.opened != "page other second\n" {

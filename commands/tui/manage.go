@@ -28,6 +28,8 @@ func manage(m *model, key string) tea.Cmd {
 		return removeMission(m, at)
 	case "t":
 		askReport(m, at)
+	case "C":
+		return showContest(m, at)
 	}
 	return nil
 }

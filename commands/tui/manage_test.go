@@ -132,12 +132,12 @@ func TestManagesNothing(t *testing.T) {
 }
 
 func (s *service) Promote(_ context.Context, r missions.PromoteRequest) (missions.PromoteResult, error) {
-	s.called("promote %s files %v talk %v keep %v all %v idle %v force %v preview %v",
-		r.Fork, r.FilesOnly, r.ConversationOnly, r.KeepOthers, r.All, r.WhenIdle, r.Force, r.Preview)
+	s.called("promote %s files %v talk %v keep %v all %v idle %v force %v preview %v%s",
+		r.Fork, r.FilesOnly, r.ConversationOnly, r.KeepOthers, r.All, r.WhenIdle, r.Force, r.Preview, map[bool]string{true: " commits"}[r.Commits])
 	if err := s.answer(); err != nil {
 		return missions.PromoteResult{}, err
 	}
-	result := missions.PromoteResult{RestoreResult: s.plan, From: r.Fork, FromName: "french"}
+	result := missions.PromoteResult{RestoreResult: s.plan, From: r.Fork, FromName: "french", Commits: s.commits}
 	result.Target, result.Done = "target", !r.Preview
 	if r.KeepOthers || r.All {
 		result.Refused = nil
@@ -160,6 +160,20 @@ func TestPromote(t *testing.T) {
 	x.calledLast("promote other files true talk false keep false all true idle false force false preview true")
 	x.keys("enter").sees("promote of french, done true", "any other key goes back")
 	x.calledLast("promote other files true talk false keep false all true idle false force false preview false")
+}
+
+// The parent's branch moves to the fork's commits where that is chosen, and where there are any.
+func TestPromoteCommits(t *testing.T) {
+	s := world(4)
+	s.plan.Modify = []string{"greet.sh"}
+	x := begin(t, s, 80, 24).keys("tab", "tab", "j", "P").misses("moves the parent's branch").keys("c")
+	x.calledLast("promote other files false talk false keep false all false idle false force false preview true")
+	s.commits = []missions.Commit{{}, {}}
+	x.keys("esc", "P").sees("c  moves the parent's branch to the fork's commits (2), or not").keys("c").sees("with the parent's branch moved", "enter does it")
+	x.calledLast("promote other files false talk false keep false all false idle false force false preview true commits")
+	x.keys("tab", "tab").sees("[conversation]").misses("moves the parent's branch").misses("branch moved")
+	x.keys("tab", "enter").sees("promote of french, done true")
+	x.calledLast("promote other files false talk false keep false all false idle false force false preview false commits")
 }
 
 // What can't be promoted is said with what to type, and nothing lies over the panes; a plan

@@ -84,6 +84,7 @@ fork       f, from the snapshot: files and conversation
            P promotes the fork that is shown, t reports to its parent
 missions   s stops the agent, r resumes it here, R renames, x removes
            among them, space marks two forks and d compares these
+           C shows the forks of a contest; enter promotes one of them
 open       o shows a file as it was in the pager, O in your editor
 also       p pins a snapshot, y copies its id
 leave      q, ctrl+c; ctrl+z suspends`

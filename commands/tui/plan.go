@@ -50,11 +50,20 @@ type plan struct {
 	scope   scope
 	paths   []string // the marked ones
 
-	keepOthers, all, whenIdle, force bool
+	choices
 
 	result missions.RestoreResult
 	said   []string // the result in words
 	err    error    // why there is no plan, or why it was not done
+}
+
+// choices are what the user has chosen about what stands in the way, and whether a promotion
+// moves the parent's branch.
+type choices struct {
+	keepOthers, all, whenIdle, force bool
+
+	commits bool
+	ahead   int // commits that the fork has and the parent's branch has not
 }
 
 // mostPlan is how many lines of a plan are shown.
@@ -65,6 +74,7 @@ type planned struct {
 	id     int
 	done   bool
 	result missions.RestoreResult
+	ahead  int      // commits that a promotion can move the parent's branch to
 	said   []string // the result in words
 	err    error
 }
@@ -112,29 +122,33 @@ func (p plan) ask(m *model) tea.Cmd {
 func (p plan) send(m *model, carry bool) tea.Cmd {
 	ctx, o := m.ctx, m.o
 	return func() tea.Msg {
-		r, said, err := p.call(ctx, o, !carry)
-		return planned{p.id, carry, r, said, err}
+		answer := planned{id: p.id, done: carry}
+		if p.kind == promotePlan {
+			r, err := p.promote(ctx, o, !carry)
+			if answer.result, answer.ahead, answer.err = r.RestoreResult, len(r.Commits), err; err == nil {
+				answer.said = o.Promoted(r)
+			}
+			return answer
+		}
+		r, err := p.restore(ctx, o, !carry)
+		if answer.result, answer.err = r, err; err == nil {
+			answer.said = o.Plan(p.kind, r)
+		}
+		return answer
 	}
 }
 
-// call asks the Service, and puts its answer in words.
-func (p plan) call(ctx context.Context, o Options, preview bool) (missions.RestoreResult, []string, error) {
-	if p.kind == promotePlan {
-		r, err := o.Service.Promote(ctx, missions.PromoteRequest{
-			Caller: o.Caller, Fork: p.fork.ID, FilesOnly: p.scope == onlyFiles, ConversationOnly: p.scope == onlyTalk,
-			KeepOthers: p.keepOthers && p.scope != onlyTalk, All: p.all && p.scope != onlyTalk, Preview: preview, WhenIdle: p.whenIdle, Force: p.force,
-		})
-		if err != nil {
-			return r.RestoreResult, nil, err
-		}
-		return r.RestoreResult, o.Promoted(r), nil
-	}
-	r, err := p.restore(ctx, o, preview)
-	if err != nil {
-		return r, nil, err
-	}
-	return r, o.Plan(p.kind, r), nil
+// promote asks the Service for what brings the fork home.
+func (p plan) promote(ctx context.Context, o Options, preview bool) (missions.PromoteResult, error) {
+	return o.Service.Promote(ctx, missions.PromoteRequest{
+		Caller: o.Caller, Fork: p.fork.ID, FilesOnly: p.scope == onlyFiles, ConversationOnly: p.scope == onlyTalk,
+		KeepOthers: p.keepOthers && p.scope != onlyTalk, All: p.all && p.scope != onlyTalk, Preview: preview, WhenIdle: p.whenIdle, Force: p.force,
+		Commits: p.commits && p.movesBranch(),
+	})
 }
+
+// movesBranch reports whether the promotion can move the parent's branch to the fork's commits.
+func (p plan) movesBranch() bool { return p.ahead > 0 && p.scope != onlyTalk && !p.whenIdle }
 
 // restore asks the Service for what puts a moment back.
 func (p plan) restore(ctx context.Context, o Options, preview bool) (missions.RestoreResult, error) {
@@ -165,7 +179,7 @@ func (m *model) onPlanned(msg planned) tea.Cmd {
 	}
 	p.stage, p.err = shown, msg.err
 	if msg.err == nil {
-		p.result, p.said = msg.result, msg.said
+		p.result, p.said, p.ahead = msg.result, msg.said, msg.ahead
 	}
 	if p.kind == promotePlan && p.said == nil { // it can't be at all
 		m.overlay = nil
@@ -244,6 +258,8 @@ func (p plan) choose(key string) (plan, bool) {
 		p.whenIdle, p.force = !p.whenIdle, false
 	case key == "F" && p.forcible():
 		p.force, p.whenIdle = !p.force, false
+	case key == "c" && p.movesBranch():
+		p.commits = !p.commits
 	default:
 		return p, false
 	}
@@ -318,6 +334,7 @@ func (p plan) offers() []line {
 	if p.kind == promotePlan {
 		add(p.contested(), "o", "keeps what the parent has in what both changed")
 		add(p.contested(), "a", "takes what the fork has there")
+		add(p.movesBranch(), "c", fmt.Sprintf("moves the parent's branch to the fork's commits (%d), or not", p.ahead))
 	} else {
 		add(p.contested(), "o", "keeps what others changed as it is")
 		add(p.contested(), "a", "puts these back too")
@@ -359,7 +376,7 @@ func (p plan) chosen() string {
 		keep, all = "the parent's side kept", "the fork's side taken"
 	}
 	var words []string
-	for word, is := range map[string]bool{keep: p.keepOthers, all: p.all, "force": p.force, "at the end of the agent's turn": p.whenIdle} {
+	for word, is := range map[string]bool{keep: p.keepOthers, all: p.all, "force": p.force, "the parent's branch moved": p.commits && p.movesBranch(), "at the end of the agent's turn": p.whenIdle} {
 		if is {
 			words = append(words, word)
 		}

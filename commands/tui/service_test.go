@@ -23,6 +23,8 @@ type service struct {
 	opened  string // what was shown last
 
 	overlaps []missions.Overlap
+	checks   map[string]*missions.Check // by fork
+	commits  []missions.Commit          // that a promotion can move the branch to
 }
 
 func (s *service) called(format string, args ...any) {

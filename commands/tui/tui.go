@@ -28,6 +28,9 @@ type Options struct {
 	Color   bool // false: bold, dim and reverse alone
 	Palette highlight.Palette
 	Stopped error // why nothing can be written, nil if it can
+	// Checked is what the check of its contest says of a fork as it is now; nil where none
+	// was run.
+	Checked func(missions.Mission) *missions.Check
 	Now     func() time.Time
 	Words
 	// Open shows a file as it was, in the pager or a copy of it in the editor, on

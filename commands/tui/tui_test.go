@@ -47,6 +47,7 @@ func begin(t *testing.T, s *service, width, height int) *session {
 			return map[bool]string{true: "a copy is kept"}[edit], nil
 		},
 	})
+	x.model.o.Checked = func(m missions.Mission) *missions.Check { return s.checks[m.ID] }
 	x.model.o.Page = func(text string) error {
 		s.opened = "page " + text
 		return nil

@@ -68,6 +68,8 @@ func (m *model) take(msg tea.Msg) tea.Cmd {
 		return msg.take(m)
 	case compared:
 		msg.take(m)
+	case contestants:
+		msg.take(m)
 	case radar:
 		msg.take(m)
 	case forked:
@@ -116,7 +118,7 @@ func (m *model) onListed(l listed) tea.Cmd {
 	case m.at().Head != m.history.head:
 		history = m.askHistory()
 	}
-	return tea.Batch(history, askRadar(m), again)
+	return tea.Batch(history, askRadar(m), askContest(m), again)
 }
 
 // open begins to show the mission.

@@ -102,7 +102,7 @@ func (m *model) foot() []string {
 	case m.overlay != nil:
 		keys = m.overlay.keys(m)
 	case m.focus == inMissions:
-		keys = hints(m.width, "? help", "P promote", "s stop", "r resume", "R rename", "x remove", "t report", "d compare", "space mark", "q quit")
+		keys = hints(m.width, "? help", "P promote", "s stop", "r resume", "R rename", "x remove", "t report", "d compare", "space mark", "C contest", "q quit")
 	case m.focus == inDetails:
 		keys = hints(m.width, "? help", "q quit", "enter restore", "space mark a path", "c conversation", "tab panes", "o open", "O edit")
 	}
