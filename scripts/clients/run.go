@@ -1,13 +1,8 @@
 package clients
 
 import (
-	"bytes"
-	"context"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 )
 
@@ -84,30 +79,3 @@ func (c Client) Prepare(home, baseURL string, workspaces ...string) error {
 	}
 	return os.WriteFile(filepath.Join(home, ".claude.json"), settings, 0o600)
 }
-
-// A Result is what a turn without a terminal ended with.
-type Result struct {
-	SessionID string `json:"session_id"`
-	Text      string `json:"result"`
-	IsError   bool   `json:"is_error"`
-}
-
-// Print runs one turn without a terminal (claude -p) in dir, with any further
-// arguments (--resume ID, --settings FILE); tools run without asking.
-func (c Client) Print(ctx context.Context, dir string, env []string, prompt string, args ...string) (Result, error) {
-	all := append([]string{"-p", prompt, "--output-format", "json", "--dangerously-skip-permissions"}, args...)
-	cmd := exec.CommandContext(ctx, c.Path, all...)
-	cmd.Dir, cmd.Env = dir, env
-	var stdout, stderr bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	runErr := cmd.Run()
-	var result Result
-	err := json.Unmarshal(stdout.Bytes(), &result)
-	if err != nil || (runErr != nil && !result.IsError) {
-		return Result{}, fmt.Errorf("%s -p: %w: %s%s", c.Agent, errors.Join(runErr, err), stdout.Bytes(), tail(stderr.Bytes()))
-	}
-	return result, nil
-}
-
-// tail is the end of what a client said: one that dies prints its own source.
-func tail(out []byte) []byte { return out[max(0, len(out)-2000):] }

@@ -1,3 +1,6 @@
+// Package e2e runs the real agents, from the npm registry, against the stand-in
+// model server. Its tests assert from the server's log what the model was sent;
+// they reach Umbra, where they do, by its command line only.
 package e2e
 
 import (

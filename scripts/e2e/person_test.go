@@ -126,10 +126,11 @@ func (o output) String() string {
 	return strings.Join(o.args, " ") + "\nexit code " + itoa(o.code) + "\nstdout: " + o.stdout + "\nstderr: " + o.stderr
 }
 
-// command is a program to be run in dir, ended after two minutes, and given up on
-// where a child that it has left keeps its output open for another.
+// command is a program to be run in dir, ended after five minutes, which an agent may take
+// two of on a machine that others have made busy since the gate measured it, and given up
+// on where a child that it has left keeps its output open for another minute.
 func (p *person) command(dir string, args ...string) (*exec.Cmd, context.CancelFunc) {
-	ctx, cancel := context.WithTimeout(context.Background(), patience.Of(2*time.Minute))
+	ctx, cancel := context.WithTimeout(context.Background(), patience.Of(5*time.Minute))
 	path := args[0]
 	if path == "umbra" {
 		path = umbraPath()
@@ -229,15 +230,16 @@ type entry struct {
 	Partial  bool     `json:"partial"`
 }
 
-// wait polls until done says so; without it the test fails: on a busy machine an agent takes one to start. What takes long is asked for less
-// often, since asking starts a process, which takes from what is waited for.
+// wait polls until done says so, for five minutes: on a busy machine an agent takes one to
+// start. What takes long is asked for less often, since asking starts a process, which takes
+// from what is waited for.
 func (p *person) wait(what string, done func() bool) {
 	p.Helper()
 	for begun := time.Now(); !done(); {
 		waited := time.Since(begun)
-		if waited > patience.Of(3*time.Minute) {
+		if waited > patience.Of(5*time.Minute) {
 			p.Fatalf("waited %s for %s", waited, what)
 		}
-		time.Sleep(min(max(50*time.Millisecond, waited/10), 250*time.Millisecond))
+		time.Sleep(min(max(50*time.Millisecond, waited/10), 500*time.Millisecond))
 	}
 }

@@ -14,7 +14,6 @@ func TestReport(t *testing.T) {
 	for name, begin := range map[string]func(t *testing.T) *person{
 		"claude":        func(t *testing.T) *person { return newPerson(t, clients.ClaudeCurrent) },
 		"claude middle": func(t *testing.T) *person { return newPerson(t, clients.ClaudeMiddle, "UMBRA_NO_DAEMON=1") },
-		"claude older":  func(t *testing.T) *person { return newPerson(t, clients.ClaudeOlder, "UMBRA_NO_DAEMON=1") },
 		"codex":         func(t *testing.T) *person { return newCodex(t, "UMBRA_NO_DAEMON=1") },
 		"gemini": func(t *testing.T) *person {
 			p := newPersonWith(t, clients.Gemini(t, clients.GeminiCurrent), "UMBRA_NO_DAEMON=1")
@@ -50,18 +49,14 @@ func TestReport(t *testing.T) {
 			if list := asked[[]struct{ Text string }](p, "updates", "source"); len(list) > 0 {
 				t.Errorf("%q wait still", list)
 			}
-			kept := 2
-			if name == "claude older" {
-				kept = 0 // it writes down nothing of what hooks say
-			}
-			if n := strings.Count(sent(), "[umbra-update "); n != kept {
-				t.Errorf("with the prompt after it the model was sent %d updates, not those %d that were in the conversation", n, kept)
+			if n := strings.Count(sent(), "[umbra-update "); n != 2 {
+				t.Errorf("with the prompt after it the model was sent %d updates, not those 2 that were in the conversation", n)
 			}
 			p.umbra("restore", "source@1", "--force")
-			if list := asked[[]struct{ Text string }](p, "updates", "source"); len(list) != kept {
+			if list := asked[[]struct{ Text string }](p, "updates", "source"); len(list) != 2 {
 				t.Errorf("after a restore to before them %q wait", list)
 			}
-			if n := strings.Count(sent(), "[umbra-update "); n != kept {
+			if n := strings.Count(sent(), "[umbra-update "); n != 2 {
 				t.Errorf("after a restore to before them the model was sent %d", n)
 			}
 		})

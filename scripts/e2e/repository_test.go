@@ -17,9 +17,10 @@ import (
 
 func itoa(n int) string { return strconv.Itoa(n) }
 
-// makeRepository makes a user's repository of a few thousand files: committed,
+// makeRepository makes a user's repository of some hundred files: committed,
 // staged in every way, changed, untracked and ignored ones. It is a copy of one that is
-// made once, with an index of its own.
+// made once, with an index of its own. It is small, since what agents do with it does not
+// depend on its size: scripts/endure and scripts/bench work on large ones.
 func makeRepository(t *testing.T, dir string) {
 	t.Helper()
 	template.Do(func() { makeTemplate(t, templateDir()) })
@@ -60,8 +61,8 @@ func makeTemplate(t *testing.T, dir string) {
 	}
 	git := func(args ...string) { gitIn(t, dir, args...) }
 	git("init", "-q", "-b", "main")
-	for i := range 2500 {
-		write(fmt.Sprintf("pkg%02d/sub%d/file%04d.go", i%50, i%7, i), fmt.Sprintf("package sub // %d\n", i), 0o644)
+	for i := range 150 {
+		write(fmt.Sprintf("pkg%d/sub%d/file%03d.go", i%5, i%7, i), fmt.Sprintf("package sub // %d\n", i), 0o644)
 	}
 	write(".gitignore", "*.log\n/out/\n", 0o644)
 	write("state.txt", "0\n", 0o644)
@@ -76,8 +77,8 @@ func makeTemplate(t *testing.T, dir string) {
 	git("commit", "-qm", "first")
 	git("repack", "-adq")
 	write("staged.txt", "staged\n", 0o644)
-	write("pkg00/sub0/file0000.go", "package sub // staged\n", 0o644)
-	git("add", "staged.txt", "pkg00/sub0/file0000.go")
+	write("pkg0/sub0/file000.go", "package sub // staged\n", 0o644)
+	git("add", "staged.txt", "pkg0/sub0/file000.go")
 	git("rm", "-q", "gone.txt")
 	write("staged.txt", "staged, then changed\n", 0o644)
 	write("untracked.txt", "untracked\n", 0o644)

@@ -39,7 +39,7 @@ func forkWhileRunning(t *testing.T, p *person) {
 	held := strings.Replace(prompt, "[[say", "[[wait model]] [[say", 1)
 	lines[0] = "user: " + held
 	turn := p.start(append([]string{"mission", "resume", "m"}, args(held)...)...)
-	ctx, cancel := context.WithTimeout(context.Background(), patience.Of(time.Minute))
+	ctx, cancel := context.WithTimeout(context.Background(), patience.Of(5*time.Minute))
 	defer cancel()
 	lastStep := func(r standin.Request) bool {
 		return standin.Prompted("bravo, please")(r) && strings.Contains(fmt.Sprint(standin.Lines(standin.History(r))), "bravo in m]")
