@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -17,14 +18,20 @@ type gorun struct {
 	events io.ReadCloser
 }
 
+// start starts one with those arguments, the first of which may be NAME=VALUE for its
+// environment.
 func start(args []string) (*gorun, error) {
+	env := os.Environ()
+	for len(args) > 0 && !strings.HasPrefix(args[0], "-") && strings.Contains(args[0], "=") {
+		env, args = append(env, args[0]), args[1:]
+	}
 	events, w, err := os.Pipe()
 	if err != nil {
 		return nil, err
 	}
 	defer w.Close()
 	cmd := exec.Command("go", append([]string{"test", "-json"}, args...)...)
-	cmd.Stdout, cmd.Stderr = w, os.Stderr
+	cmd.Env, cmd.Stdout, cmd.Stderr = env, w, os.Stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	return &gorun{cmd, events}, cmd.Start()
 }

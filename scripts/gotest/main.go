@@ -3,7 +3,7 @@
 // was skipped and why, and at the very end "N passed, N failed". It runs tests
 // and judges none; its exit code is non-zero if anything failed. Where "--" is among
 // the arguments, what follows is for another `go test`, run beside the first and
-// counted with it. Where SIGTERM or Ctrl-C ends it, it has tests that hang show where
+// counted with it; NAME=VALUE at the beginning is for the environment of one alone. Where SIGTERM or Ctrl-C ends it, it has tests that hang show where
 // they are, names them, and counts them as failed.
 package main
 

@@ -13,6 +13,7 @@ func TestRun(t *testing.T) {
 	module(t, map[string]string{
 		"good/good_test.go":     "package good\n\nimport \"testing\"\n\nfunc TestA(t *testing.T) { t.Run(\"sub\", func(t *testing.T) {}) }\nfunc TestB(t *testing.T) { t.Skip(\"no moon\") }\n",
 		"bad/bad_test.go":       "package bad\n\nimport \"testing\"\n\nfunc TestC(t *testing.T) { t.Error(\"so it goes\") }\nfunc TestD(t *testing.T) {}\n",
+		"told/told_test.go":     "package told\n\nimport (\n\t\"os\"\n\t\"testing\"\n)\n\nfunc TestT(t *testing.T) {\n\tif os.Getenv(\"TOLD\") != \"so\" {\n\t\tt.Skip(\"nobody has\")\n\t}\n}\n",
 		"dead/dead_test.go":     "package dead\n\nimport (\n\t\"os\"\n\t\"testing\"\n)\n\nfunc TestMain(m *testing.M) { println(\"last words\"); os.Exit(3) }\n",
 		"broken/broken.go":      "package broken\n\nvar x int = \"one\"\n",
 		"broken/broken_test.go": "package broken\n\nimport \"testing\"\n\nfunc TestE(t *testing.T) {}\n",
@@ -30,6 +31,7 @@ func TestRun(t *testing.T) {
 		{"./broken", 1, "0 passed, 1 failed", []string{"cannot use \"one\"", "FAIL\texample.test/broken"}},
 		{"./nowhere", 1, "0 passed, 1 failed", []string{"FAIL"}},
 		{"./...", 1, "3 passed, 3 failed", nil},
+		{"TOLD=so ./told -- ./told", 0, "1 passed, 0 failed", []string{"example.test/told TestT: told_test.go:10: nobody has", "1 skipped"}},
 		{"./good -- ./bad", 1, "3 passed, 1 failed", []string{"ok  \texample.test/good", "FAIL\texample.test/bad"}},
 		{"./bad -- ./nowhere -- ./good", 1, "3 passed, 2 failed", []string{"FAIL\t./nowhere", "ok  \texample.test/good"}},
 	} {
