@@ -38,6 +38,7 @@ func inReadOnlyHome() map[string][]attempt {
 		"fork":             one(refused, "one --no-launch --name other"),
 		"promote":          {{refused, "child --keep", 0}, {reads, "child --preview", 0}},
 		"fork promote":     one(refused, "child --keep"),
+		"merge":            {{refused, "child", 0}, {reads, "child --preview", 0}, {silent, "--status", 10}},
 		"contest":          {{refused, "one --prompt x --count 2", 0}, {silent, "--continue", 10}},
 		"compare":          {{reads, "child", 0}, {refused, "child --check true", 0}},
 		"fork run":         one(refused, "one --prompt x"),

@@ -14,6 +14,7 @@ import (
 	"github.com/umbra-vcs/umbra/commands/hooks"
 	"github.com/umbra-vcs/umbra/commands/keeper"
 	"github.com/umbra-vcs/umbra/commands/mcp"
+	"github.com/umbra-vcs/umbra/commands/merges"
 	"github.com/umbra-vcs/umbra/commands/mission"
 	"github.com/umbra-vcs/umbra/commands/reference"
 	"github.com/umbra-vcs/umbra/commands/restores"
@@ -31,7 +32,7 @@ func allVerbs() []*call.Verb {
 	return []*call.Verb{
 		mission.Command(), mission.Fork(), mission.Project(),
 		timeline.Command(), history.Snapshot(), history.Log(), history.Show(), history.Cat(), history.Diff(),
-		restores.Restore(), restores.Promote(mission.OfferRemoval), contests.Compare(), contests.Contest(), restores.Undo(), restores.Redo(), history.Pin(), history.Unpin(), history.Pins(), history.Git(),
+		restores.Restore(), restores.Promote(mission.OfferRemoval), contests.Compare(), contests.Contest(), merges.Merge(), restores.Undo(), restores.Redo(), history.Pin(), history.Unpin(), history.Pins(), history.Git(),
 		updates.Updates(), status.Command(), upkeep.Doctor(), config.Command(), daemon.Command(), hooks.Command(), hook.Command(), mcp.Command(),
 		complete.Scripts(), complete.Command(allVerbs), reference.Man(allVerbs), version.Command(), reference.Docs(allVerbs), uninstall.Command(allVerbs),
 		upkeep.Du(), upkeep.Trash(), upkeep.Forget(),

@@ -56,6 +56,10 @@ func (r Relay) Promote(ctx context.Context, q PromoteRequest) (PromoteResult, er
 		unsure("the fork was promoted", shownByOps("undo")).by(ctx, r, q)
 }
 
+func (r Relay) Merge(ctx context.Context, q MergeRequest) (MergeResult, error) {
+	return method("merge", Grows, Service.Merge).unsure("the merge was done", "umbra merge --status shows it if it still waits").by(ctx, r, q)
+}
+
 func (r Relay) Compare(ctx context.Context, q CompareRequest) ([]ComparedFork, error) {
 	return method("compare", Reads, Service.Compare).by(ctx, r, q)
 }

@@ -21,6 +21,8 @@ type RestoreRequest struct {
 	// Promotion is set if the moment is the newest of a fork of the mission, whose state
 	// becomes the mission's: see Service.Promote.
 	Promotion *Promotion `json:"promotion,omitempty"`
+	// Merge is set if a merged tree becomes the mission's: see Service.Merge.
+	Merge *Merge `json:"merge,omitempty"`
 }
 
 // OnlyReads reports whether a request changes nothing.

@@ -45,6 +45,7 @@ type Launches interface {
 type Forks interface {
 	Fork(context.Context, ForkRequest) (ForkResult, error)
 	Promote(context.Context, PromoteRequest) (PromoteResult, error)
+	Merge(context.Context, MergeRequest) (MergeResult, error)
 	Compare(context.Context, CompareRequest) ([]ComparedFork, error)
 	EnterFork(context.Context, EnterForkRequest) (SideForkResult, error)
 	LeaveFork(context.Context, LeaveForkRequest) (SideForkResult, error)

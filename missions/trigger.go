@@ -16,6 +16,7 @@ const (
 	TriggerRedo    Trigger = "redo"
 	TriggerFork    Trigger = "fork"
 	TriggerPromote Trigger = "promote"
+	TriggerMerge   Trigger = "merge"
 	TriggerClose   Trigger = "close" // the agent ended
 	TriggerError   Trigger = "error"
 	TriggerWatch   Trigger = "watch" // files changed outside a turn, or an editor or Git said so
@@ -31,7 +32,7 @@ func (ts Triggers) Has(t Trigger) bool { return slices.Contains(ts, t) }
 func (ts Triggers) Operation() Trigger {
 	for _, t := range ts {
 		switch t {
-		case TriggerRestore, TriggerPromote, TriggerUndo, TriggerRedo:
+		case TriggerRestore, TriggerPromote, TriggerMerge, TriggerUndo, TriggerRedo:
 			return t
 		}
 	}

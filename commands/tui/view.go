@@ -279,7 +279,7 @@ func signOf(e missions.Entry) (string, style) {
 		return "✗", red
 	case missions.TriggerManual:
 		return "◆", magenta
-	case missions.TriggerRestore, missions.TriggerPromote, missions.TriggerUndo, missions.TriggerRedo:
+	case missions.TriggerRestore, missions.TriggerPromote, missions.TriggerMerge, missions.TriggerUndo, missions.TriggerRedo:
 		return "↶", magenta
 	case missions.TriggerFork:
 		return "└", cyan

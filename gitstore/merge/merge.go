@@ -93,9 +93,9 @@ type merger struct {
 }
 
 // mergeTrees has git merge into the scratch. The tree has marks of conflicts in the
-// paths that conflict. git is given commits of the sides that have the base as their
+// paths that conflict, which are sorted. git is given commits of the sides that have the base as their
 // parent: version 2.38 takes no other base, and a mission's history may have been pruned.
-func (m *merger) mergeTrees(sides Sides) (tree gitstore.ID, conflicts []string, err error) {
+func (m *merger) mergeTrees(sides Sides) (tree gitstore.ID, conflicts []Conflict, err error) {
 	batch := m.scratch.NewBatch()
 	defer batch.Discard()
 	nobody := gitstore.Signature{Name: "Umbra", Email: "umbra@localhost", When: time.Unix(0, 0)}
@@ -114,7 +114,7 @@ func (m *merger) mergeTrees(sides Sides) (tree gitstore.ID, conflicts []string, 
 	}
 	out, err := git.Run(m.ctx, git.Command{
 		Dir: m.scratch.Dir(), GitDir: m.scratch.Dir(), Env: m.scratch.GitEnv(), Config: []string{"merge.directoryRenames=false"},
-		Args: []string{"merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", commits[1].String(), commits[2].String()},
+		Args: []string{"merge-tree", "--write-tree", "-z", "--no-messages", commits[1].String(), commits[2].String()},
 	})
 	if failed, ok := errors.AsType[*git.Error](err); err != nil && (!ok || failed.ExitCode != 1) {
 		return tree, nil, err
@@ -126,5 +126,6 @@ func (m *merger) mergeTrees(sides Sides) (tree gitstore.ID, conflicts []string, 
 	if tree, err = gitstore.ParseID(strings.TrimSpace(fields[0])); err != nil {
 		return tree, nil, fmt.Errorf("git merge-tree: %w", err)
 	}
-	return tree, slices.Compact(slices.Sorted(slices.Values(fields[1:]))), nil
+	conflicts, err = parseConflicts(fields[1:])
+	return tree, conflicts, err
 }

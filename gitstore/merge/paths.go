@@ -101,12 +101,13 @@ func (m *merger) mergeFiles(w *treeWriter, paths []string) (conflicts []string, 
 	if err := batch.Flush(m.ctx); err != nil {
 		return nil, err
 	}
-	merged, conflicts, err := m.mergeTrees(sides)
+	merged, open, err := m.mergeTrees(sides)
 	if err != nil {
 		return nil, err
 	}
 	for _, path := range paths {
-		if slices.Contains(conflicts, path) {
+		if slices.ContainsFunc(open, func(c Conflict) bool { return c.Path == path }) {
+			conflicts = append(conflicts, path)
 			continue
 		}
 		e, err := m.scratch.Lookup(merged, path)

@@ -210,7 +210,7 @@ func handoverBanner(h *projects.Handover, m *projects.Mission, r missions.Restor
 		return h.Banner + "; " + lost
 	}
 	did := h.Action.String()
-	if h.Action.Kind() != string(missions.TriggerPromote) {
+	if kind := h.Action.Kind(); kind != string(missions.TriggerPromote) && kind != string(missions.TriggerMerge) {
 		did = h.Action.Kind() + " to " + cmp.Or(r.TargetAddress, fmt.Sprintf("%.10s", r.Target))
 	}
 	again := "umbra undo"

@@ -23,7 +23,7 @@ func (s *Scheduler) Restore(ctx context.Context, r missions.RestoreRequest) (mis
 	if err != nil {
 		return missions.RestoreResult{}, err
 	}
-	r.Moment, r.Mission, r.Promotion = at.Snapshot.ID.String(), m.ID, nil // whatever happens until it is done
+	r.Moment, r.Mission, r.Promotion, r.Merge = at.Snapshot.ID.String(), m.ID, nil, nil // whatever happens until it is done
 	return s.RunAction(ctx, m, projects.Action{Restore: &r})
 }
 
@@ -33,7 +33,7 @@ func restoreDisplaced(ctx context.Context, s *Scheduler, r missions.RestoreReque
 	if err != nil {
 		return missions.RestoreResult{}, err
 	}
-	r.Moment, r.Mission, r.FilesOnly = m.Tip.ID.String(), m.ID, true
+	r.Moment, r.Mission, r.FilesOnly, r.Merge = m.Tip.ID.String(), m.ID, true, nil
 	return s.RunAction(ctx, m, projects.Action{Restore: &r})
 }
 

@@ -91,7 +91,7 @@ func (d *Desk) TemporaryDirs() []string {
 	dirs := []string{d.Home.Dir, d.Home.Path("statcache"), d.Home.ProjectsDir()}
 	projects, _ := d.AllProjects()
 	for _, p := range projects {
-		dirs = append(dirs, p.Dir)
+		dirs = append(dirs, p.Dir, filepath.Join(p.Dir, MergesDir))
 		boxes, _ := filepath.Glob(filepath.Join(p.Dir, UpdatesDir, "*", "*"))
 		dirs = append(dirs, boxes...)
 		list, _ := d.ProjectMissions(p)

@@ -3,6 +3,7 @@ package projects
 import (
 	"fmt"
 	"os"
+	"strings"
 
 	"github.com/umbra-vcs/umbra/gitstore/lock"
 	"github.com/umbra-vcs/umbra/missions"
@@ -28,6 +29,8 @@ func (a Action) String() string {
 	switch {
 	case a.Kind() == "promote" && a.Restore != nil:
 		return "promote " + a.Restore.Promotion.Name
+	case a.Kind() == "merge":
+		return "merge " + strings.Join(a.Restore.Merge.Names, " ")
 	case a.Restore != nil:
 		return fmt.Sprintf("restore %.10s", a.Restore.Moment)
 	}
@@ -38,6 +41,8 @@ func (a Action) Kind() string {
 	switch {
 	case a.Restore != nil && a.Restore.Promotion != nil:
 		return "promote"
+	case a.Restore != nil && a.Restore.Merge != nil:
+		return "merge"
 	case a.Restore != nil:
 		return "restore"
 	case a.Undo != nil:

@@ -24,6 +24,9 @@ type Project struct {
 // own/, a directory for each mission.
 const UpdatesDir = "updates"
 
+// MergesDir is where a project has the merges that wait, by the mission merged into.
+const MergesDir = "merges"
+
 func (p *Project) ShadowRepo() string { return filepath.Join(p.Dir, "shadow.git") }
 
 // Generation tells one object store from another: what is in one need not be in

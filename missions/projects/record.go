@@ -143,7 +143,7 @@ type Binding struct {
 // Operation is what Umbra did to a mission by itself.
 type Operation struct {
 	ID                string                `json:"id"`
-	Kind              string                `json:"kind"` // restore, promote, undo, redo, fork
+	Kind              string                `json:"kind"` // restore, promote, merge, undo, redo, fork
 	Target            string                `json:"target,omitempty"`
 	SafetySnapshot    string                `json:"safety,omitempty"`
 	Kept              []missions.PathReason `json:"keep,omitempty"`
@@ -155,7 +155,9 @@ type Operation struct {
 	ReversedOperation string                `json:"takes_back,omitempty"` // the operation an undo or redo is of
 	HandoverID        string                `json:"handover,omitempty"`   // the id of the handover that it was done in
 	Plan              json.RawMessage       `json:"plan,omitempty"`
-	Parts             string                `json:"parts,omitempty"` // files, conversation, both
+	Parts             string                `json:"parts,omitempty"`  // files, conversation, both
+	Merge             string                `json:"merge,omitempty"`  // the id of the merge
+	Merged            []string              `json:"merged,omitempty"` // the snapshots that were merged
 }
 
 // SnapshotInfo is what a record says of its snapshot beyond the commit.

@@ -56,13 +56,13 @@ func (p *Promoter) Promote(ctx context.Context, r missions.PromoteRequest) (miss
 
 // PromoteFork is Promote for a fork that was found, whoever has the parent's terminal.
 func (p *Promoter) PromoteFork(ctx context.Context, fork, parent *projects.Mission, r missions.PromoteRequest) (missions.PromoteResult, error) {
-	fork, refused, err := p.settleFork(ctx, fork, r)
+	fork, refused, err := p.SettleFork(ctx, fork, Settling{Verb: "promote", Force: r.Force, Preview: r.Preview})
 	if err != nil {
 		return missions.PromoteResult{}, err
 	}
 	promotion, tree := missions.Promotion{Fork: fork.ID, Name: fork.Name}, fork.Tip.Tree
 	if r.Preview {
-		if tree, err = p.presentTree(ctx, fork); err != nil {
+		if tree, err = p.PresentTree(ctx, fork); err != nil {
 			return missions.PromoteResult{}, err
 		}
 		promotion.Tree = tree.String()
@@ -127,43 +127,49 @@ func (p *Promoter) forksHint(m *projects.Mission) string {
 	return "umbra promote " + names[0] + "; its forks: " + strings.Join(names, ", ")
 }
 
-// settleFork takes a snapshot of the fork, so that its newest one is what is promoted.
-// refused is what stands in the way, in a preview, which takes no snapshot.
-func (p *Promoter) settleFork(
-	ctx context.Context, fork *projects.Mission, r missions.PromoteRequest,
-) (_ *projects.Mission, refused []*missions.Error, err error) {
+// Settling is how a fork comes to rest whose work is brought to another mission.
+type Settling struct {
+	Verb    string // what is done with it, "promote"
+	Force   bool   // it may be in a turn
+	Preview bool   // no snapshot is taken
+}
+
+// SettleFork takes a snapshot of the fork, so that its newest one is what is promoted or
+// merged. refused is what stands in the way, in a preview, which takes no snapshot.
+func (p *Promoter) SettleFork(ctx context.Context, fork *projects.Mission, s Settling) (_ *projects.Mission, refused []*missions.Error, err error) {
+	done := strings.TrimSuffix(s.Verb, "e") + "ed"
 	if fork.CheckMachine() != nil || fork.IsWorkspaceGone() {
-		missions.Notify(ctx, missions.Notice{Text: fmt.Sprintf("the workspace of %s is not there: its newest snapshot is promoted", fork.Name)})
+		missions.Notify(ctx, missions.Notice{Text: fmt.Sprintf("the workspace of %s is not there: its newest snapshot is %s", fork.Name, done)})
 		return fork, nil, nil
 	}
 	if fork, err = p.presence.ReloadMission(ctx, fork); err != nil {
 		return nil, nil, err
 	}
-	if !r.Force && !r.Preview {
+	if !s.Force && !s.Preview {
 		if fork, err = p.presence.WaitUntilSettled(ctx, fork); err != nil {
 			return nil, nil, err
 		}
 	}
-	if missions.InTurn(fork.Lifecycle) && !r.Force {
-		busy := missions.Errorf(missions.KindBusy, "umbra mission wait "+fork.Name+" waits for it; --force promotes what is there now",
+	if missions.InTurn(fork.Lifecycle) && !s.Force {
+		busy := missions.Errorf(missions.KindBusy, "umbra mission wait "+fork.Name+" waits for it; --force "+s.Verb+"s what is there now",
 			"%s is at work, in turn %d", fork.Name, fork.Lifecycle.LastTurn())
-		if !r.Preview {
+		if !s.Preview {
 			return nil, nil, busy
 		}
 		refused = append(refused, busy)
 	}
-	if r.Preview {
+	if s.Preview {
 		return fork, refused, nil
 	}
 	answer, err := p.snapshots.SubmitRequest(ctx, fork.Project, fork.ID, &snapshots.Request{Take: &missions.TakeSnapshot{
-		Trigger: missions.TriggerManual, Message: "before it is promoted", OnlyIfChanged: true,
+		Trigger: missions.TriggerManual, Message: "before it is " + done, OnlyIfChanged: true,
 	}})
 	return answer.Mission, nil, err
 }
 
-// presentTree is what is in the fork's workspace. If that can't be looked at or stored, it
+// PresentTree is what is in the fork's workspace. If that can't be looked at or stored, it
 // is the tree of the fork's newest snapshot.
-func (p *Promoter) presentTree(ctx context.Context, fork *projects.Mission) (tree gitstore.ID, err error) {
+func (p *Promoter) PresentTree(ctx context.Context, fork *projects.Mission) (tree gitstore.ID, err error) {
 	if fork.CheckMachine() != nil || fork.IsWorkspaceGone() || p.Space.CheckRoom() != nil {
 		return fork.Tip.Tree, nil
 	}

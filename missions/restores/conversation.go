@@ -182,6 +182,9 @@ func restoreNote(j *Job) string {
 	if j.promotion != nil {
 		return j.promotion.note(j)
 	}
+	if j.merge != nil {
+		return mergeNote(j)
+	}
 	if j.Files == nil || j.Files.isEmpty() {
 		return ""
 	}

@@ -67,7 +67,7 @@ func (rs *Restorer) addGitRefusals(ctx context.Context, ws *snapshots.WorkspaceC
 	if now.Operation != "" && now.Operation != then.Operation {
 		refuse("finish or abort it first", "a %s is in progress in %s", now.Operation, ws.Root)
 	}
-	if j.promotion != nil {
+	if j.promotion != nil || j.merge != nil {
 		return // the fork's branch is its own, and its commits are named with the result
 	}
 	if unread != "" {

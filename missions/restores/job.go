@@ -17,14 +17,15 @@ import (
 
 // Job is a planned restore.
 type Job struct {
-	Kind           string // restore, promote, undo, redo
+	Kind           string // restore, promote, merge, undo, redo
 	target         *gitstore.Snapshot
 	safetySnapshot *gitstore.Snapshot              // nil in a preview
 	Files          *FilesPlan                      // nil: files stay
 	Conversation   *conversations.ConversationPlan // nil: the conversation stays
 	takesBackID    string
 	paths          []gitstore.Text // what was asked for; empty for all files
-	promotion      *promotion      // nil: a restore, undo or redo
+	promotion      *promotion      // nil: a restore, merge, undo or redo
+	merge          *missions.Merge // nil: no merge
 	Refusals       []error
 	Result         missions.RestoreResult
 }
@@ -85,6 +86,9 @@ func (rs *Restorer) PlanRestore(ctx context.Context, m *projects.Mission, target
 			return nil, err
 		}
 	}
+	if j.merge = r.Merge; j.merge != nil {
+		j.Kind, j.Result.TargetAddress = string(missions.TriggerMerge), ""
+	}
 	if !r.ConversationOnly {
 		if err := rs.planFiles(ctx, m, j, r); err != nil {
 			return nil, err
@@ -111,6 +115,8 @@ func (rs *Restorer) planFiles(ctx context.Context, m *projects.Mission, j *Job, 
 	switch {
 	case j.promotion != nil:
 		err = j.promotion.planFiles(ctx, j, present, r)
+	case j.merge != nil:
+		err = planMergedFiles(rs, m, j, present)
 	case r.Displaced:
 		err = planDisplaced(ctx, rs, m, j, present, r)
 	default:
@@ -123,7 +129,7 @@ func (rs *Restorer) planFiles(ctx context.Context, m *projects.Mission, j *Job, 
 	if note := snapshots.HeldNote(m, present); note != "" {
 		j.Result.Notes = append(j.Result.Notes, note)
 	}
-	if !r.Displaced {
+	if !r.Displaced && j.merge == nil {
 		j.noteTornFiles(m)
 	}
 	return nil
@@ -201,6 +207,9 @@ func (rs *Restorer) captureSafety(ctx context.Context, m *projects.Mission, j *J
 func (j *Job) targetText(m *projects.Mission) string {
 	if j.Result.OfDisplaced {
 		return "of what was displaced"
+	}
+	if j.merge != nil {
+		return strings.Join(j.merge.Names, ", ")
 	}
 	if j.promotion != nil {
 		return cmp.Or(j.Result.TargetAddress, j.promotion.fork.Name)

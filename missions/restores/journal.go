@@ -52,6 +52,9 @@ func (rs *Restorer) NewJournalDoc(m *projects.Mission, j *Job) (JournalDoc, erro
 		ID: rs.NewID(), Kind: j.Kind, Target: j.target.ID.String(), ReversedOperation: j.takesBackID,
 		Kept: j.Result.Kept, Paths: j.paths,
 	}
+	if j.merge != nil {
+		op.Merge, op.Merged = j.merge.ID, j.merge.Tips
+	}
 	if m.Live.Handover.IsOpen() {
 		op.HandoverID = m.Live.Handover.ID
 	}

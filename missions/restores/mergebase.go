@@ -27,10 +27,11 @@ type mergeBase struct {
 	left     []string // the paths that are still to come from an older moment
 }
 
-// findMergeBase looks for the base in the promotions of the fork that stand, the newest
-// first, and in the fork point at last. A promotion counts until files are restored to a
-// moment that has nothing of it; where only some paths were, it counts for all others.
-func findMergeBase(m, fork *projects.Mission) (*mergeBase, error) {
+// findMergeBase looks for the base in the promotions and merges of the fork that stand, the
+// newest first, and in the fork point at last. A promotion or merge counts until files are
+// restored to a moment that has nothing of it; where only some paths were, it counts for
+// all others.
+func findMergeBase(m, fork *projects.Mission, point string) (*mergeBase, error) {
 	base := &mergeBase{project: m.Project}
 	var restored []laterRestore
 	for op, err := range standingOperations(m) {
@@ -43,15 +44,15 @@ func findMergeBase(m, fork *projects.Mission) (*mergeBase, error) {
 		if op.Plan == nil {
 			continue
 		}
-		id, err := gitstore.ParseID(op.Target)
+		ids, err := op.origins()
 		if err != nil {
 			return nil, missions.Errorf(missions.KindDamaged, "umbra doctor", "operation %s: %w", op.ID, err)
 		}
 		if op.Kind == string(missions.TriggerRestore) {
-			restored = append(restored, laterRestore{id, op.Paths})
+			restored = append(restored, laterRestore{ids[0], op.Paths})
 			continue
 		}
-		at, ok, err := m.Project.FindInHistory(fork.Tip.ID, id)
+		at, ok, err := findOneInHistory(fork, ids)
 		var back []string
 		if ok && err == nil {
 			back, ok, err = putBackSince(m.Project, restored, op.Snapshot.ID)
@@ -63,11 +64,37 @@ func findMergeBase(m, fork *projects.Mission) (*mergeBase, error) {
 			return base, err
 		}
 	}
-	point, err := addresses.SnapshotByID(m.Project, fork.Parent.Snapshot)
+	forked, err := addresses.SnapshotByID(m.Project, point)
 	if err != nil {
 		return nil, err
 	}
-	return base, base.addMoment(point, nil)
+	return base, base.addMoment(forked, nil)
+}
+
+// origins are the snapshots that the state of an operation comes from.
+func (op PastOperation) origins() (ids []gitstore.ID, err error) {
+	texts := op.Merged
+	if op.Kind != string(missions.TriggerMerge) {
+		texts = []string{op.Target}
+	}
+	for _, text := range texts {
+		id, err := gitstore.ParseID(text)
+		if err != nil {
+			return nil, err
+		}
+		ids = append(ids, id)
+	}
+	return ids, nil
+}
+
+// findOneInHistory finds the one of some snapshots that is in a mission's history.
+func findOneInHistory(m *projects.Mission, ids []gitstore.ID) (at projects.NumberedSnapshot, ok bool, err error) {
+	for _, id := range ids {
+		if at, ok, err = m.Project.FindInHistory(m.Tip.ID, id); ok || err != nil {
+			break
+		}
+	}
+	return at, ok, err
 }
 
 // isWhole reports whether each path has its moment.

@@ -36,7 +36,7 @@ func beginPromotion(rs *Restorer, m *projects.Mission, j *Job, p missions.Promot
 	if err != nil {
 		return err
 	}
-	base, err := findMergeBase(m, fork)
+	base, err := findMergeBase(m, fork, fork.Parent.Snapshot)
 	if err != nil {
 		return err
 	}
@@ -64,7 +64,7 @@ func (p *promotion) planFiles(ctx context.Context, j *Job, present restore.Side,
 	}
 	merged, err := merge.Trees(ctx, m.Project.Store, merge.Sides{Base: then, Ours: present.Tree, Theirs: p.tree}, r.KeepOthers)
 	if err != nil {
-		return p.mergeError(err)
+		return MergeError(err, fmt.Sprintf("merge what changed in %s with what %s did", p.into.Name, p.fork.Name), p.restorer.snapshots.FreeSpaceHint())
 	}
 	if to.Tree = merged.Tree; merged.Tree != j.target.Tree {
 		if to.Rules, err = snapshots.RecordedRulesIn(m.Project, j.target, merged.Tree); err != nil {
@@ -88,21 +88,21 @@ func (p *promotion) planFiles(ctx context.Context, j *Job, present restore.Side,
 	return nil
 }
 
-// mergeError says why git could not merge, and what helps.
-func (p *promotion) mergeError(err error) error {
+// MergeError says why git could not merge, and what helps; room is how the disk gets some.
+func MergeError(err error, what, room string) error {
 	failed, ran := errors.AsType[*git.Error](err)
 	hint := ""
 	switch {
 	case errors.Is(err, git.ErrNotInstalled), ran && failed.ExitCode == usageCode:
 		hint = "install git 2.38 or newer"
 	case home.IsDiskFull(err), ran && strings.Contains(failed.Stderr, "No space left on device"):
-		hint = p.restorer.snapshots.FreeSpaceHint() + ", or of " + os.TempDir() + ", and try again"
+		hint = room + ", or of " + os.TempDir() + ", and try again"
 	case ran:
 		hint = "umbra doctor says what is damaged"
 	default:
 		return err
 	}
-	return missions.Errorf(missions.KindFailed, hint, "merge what changed in %s with what %s did: %w; nothing was changed", p.into.Name, p.fork.Name, err)
+	return missions.Errorf(missions.KindFailed, hint, "%s: %w; nothing was changed", what, err)
 }
 
 // usageCode is the exit code of a git that does not know a flag, since it is too old.

@@ -287,6 +287,42 @@ func forkComesHome(d *desk) {
 	d.refuses("what is no fork", missions.KindNotFound, err)
 }
 
+func forksMerged(d *desk) {
+	d.write("a.txt", "one\n")
+	d.mission("work")
+	f, err := d.Fork(d.ctx, missions.ForkRequest{Caller: d.caller(), From: "work", Name: "child"})
+	if !d.ok("fork", err) {
+		return
+	}
+	d.ok("change the child", os.WriteFile(f.Missions[0].Workspace+"/a.txt", []byte("child\n"), 0o644))
+	merge := missions.MergeRequest{Caller: d.caller(), Step: missions.MergeBegin, Forks: []string{"child"}, Preview: true}
+	plan, err := d.Merge(d.ctx, merge)
+	if d.ok("preview", err); plan.Done || len(plan.Taken) != 1 || plan.Taken[0].Severity != missions.SeverityLow {
+		d.wrong("plan %+v", plan)
+	}
+	d.holds("a.txt", "one\n")
+	merge.Preview = false
+	done, err := d.Merge(d.ctx, merge)
+	if d.ok("merge", err); !done.Done || done.Result == "" {
+		d.wrong("merged %+v", done)
+	}
+	d.holds("a.txt", "child\n")
+	_, err = d.Undo(d.ctx, missions.UndoRequest{Caller: d.caller(), Mission: "work"})
+	d.ok("undo", err)
+	d.write("a.txt", "two\n")
+	open, err := d.Merge(d.ctx, merge)
+	if d.ok("merge what both changed", err); open.Done || len(open.Conflicts) != 1 {
+		d.wrong("merged %+v", open)
+	}
+	_, err = d.Merge(d.ctx, merge)
+	d.refuses("a second one", missions.KindBusy, err)
+	d.holds("a.txt", "two\n")
+	_, err = d.Merge(d.ctx, missions.MergeRequest{Caller: d.caller(), Step: missions.MergeAbort})
+	d.ok("abort", err)
+	_, err = d.Merge(d.ctx, missions.MergeRequest{Caller: d.caller(), Step: missions.MergeContinue})
+	d.refuses("none that waits", missions.KindNotFound, err)
+}
+
 func forksCompared(d *desk) {
 	d.write("a.txt", "one\n")
 	d.mission("work")

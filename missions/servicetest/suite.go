@@ -34,6 +34,7 @@ func Checks() []Check {
 		{"a refusal carries its plan", refusalCarriesPlan},
 		{"a fork lives on its own", forkLives},
 		{"a fork comes home", forkComesHome},
+		{"forks are merged", forksMerged},
 		{"forks are compared", forksCompared},
 		{"a fork reports to its parent", forkReports},
 		{"an agent is launched, kept, waited for and stopped", agentLives},

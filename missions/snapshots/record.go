@@ -92,8 +92,17 @@ func (tk *Taker) WriteSnapshot(
 }
 
 // addOrigin adds to the snapshot of an operation where its state comes from. A promotion
-// joins two histories: its second parent is the fork's newest snapshot.
+// joins two histories: its second parent is the fork's newest snapshot. A merge joins as
+// many as there are missions that were merged.
 func addOrigin(snap *gitstore.Snapshot, op projects.Operation) {
+	if op.Kind == string(missions.TriggerMerge) {
+		for _, text := range op.Merged {
+			if id, err := gitstore.ParseID(text); err == nil && !slices.Contains(snap.Parents, id) {
+				snap.Parents = append(snap.Parents, id)
+			}
+		}
+		return
+	}
 	from, err := gitstore.ParseID(op.Target)
 	switch {
 	case err != nil:

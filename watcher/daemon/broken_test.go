@@ -127,6 +127,7 @@ func TestCutOffCallsAreExplained(t *testing.T) {
 		"move_project": second(c.MoveProject(b.ctx(), missions.MoveProjectRequest{})),
 		"unpin":        second(c.Unpin(b.ctx(), missions.PinRequest{})),
 		"restore":      second(c.Restore(b.ctx(), missions.RestoreRequest{})),
+		"merge":        second(c.Merge(b.ctx(), missions.MergeRequest{})),
 		"promote":      second(c.Promote(b.ctx(), missions.PromoteRequest{})),
 		"enter_fork":   second(c.EnterFork(b.ctx(), missions.EnterForkRequest{})),
 		"leave_fork":   second(c.LeaveFork(b.ctx(), missions.LeaveForkRequest{})),

@@ -1,0 +1,307 @@
+// Package merges is the verb that merges missions. A check runs in this process's own
+// time, outside of the Service: no lock is held meanwhile.
+package merges
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/umbra-vcs/umbra/commands/call"
+	"github.com/umbra-vcs/umbra/commands/flags"
+	"github.com/umbra-vcs/umbra/commands/print"
+	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/checks"
+	"github.com/umbra-vcs/umbra/missions/home"
+)
+
+type mergeOptions struct {
+	request               missions.MergeRequest
+	auto                  string
+	resolve               flags.List
+	goesOn, abort, status bool
+}
+
+// Merge is `umbra merge`.
+func Merge() *call.Verb {
+	var o mergeOptions
+	return &call.Verb{
+		Name: "merge", Args: "[FORK…]", Max: call.AnyNumber, Short: "bring what forks did into another mission, path by path",
+		Long: `Merges the files of missions as git does, from the newest moment that they have in
+common, several one after the other. Each path is low (one side alone changed it, or both
+alike: taken), medium (each changed it, Git merged that: taken if the check passes), high
+(the same lines) or critical (deleted, no text, links): what is open you choose by
+--resolve, and --continue ends it. Nothing is changed before all is settled and the check
+has passed, in a workspace of its own that has the merged files and goes when it has
+ended. Then it is one operation, which umbra undo takes back; conversations and the
+user's Git stay as they are, and the agent is told. While something is open the exit code
+is 12.`,
+		Flags: []flags.Flag{
+			flags.String("into", "merge into `MISSION`, by default the one that they were forked from", &o.request.Into),
+			flags.String("auto", "take without a question `none|low|medium`; low also takes medium if --check passes", &o.auto),
+			flags.String("check", "run `COMMAND` on the merged files: are they good?", &o.request.Check),
+			flags.Bool("preview", "say what it comes to, change nothing", &o.request.Preview),
+			flags.Strings("resolve", "what a path becomes: `PATH=ours|theirs|both|merged|MISSION|FILE` (may be repeated)", &o.resolve),
+			flags.Bool("continue", "end the merge that waits", &o.goesOn),
+			flags.Bool("status", "show the merge that waits", &o.status),
+			flags.Bool("abort", "drop the merge that waits", &o.abort),
+			flags.Bool("force", "now, whatever the agents, Git or the check say", &o.request.Force),
+		},
+		Run: func(c *call.Call) error { return runMerge(c, o) },
+	}
+}
+
+// step is what the flags ask for first.
+func (o mergeOptions) step() (missions.MergeStep, error) {
+	asked := []missions.MergeStep{}
+	for step, is := range map[missions.MergeStep]bool{
+		missions.MergeContinue: o.goesOn, missions.MergeAbort: o.abort, missions.MergeStatus: o.status,
+	} {
+		if is {
+			asked = append(asked, step)
+		}
+	}
+	resolves := len(o.resolve.Value()) > 0
+	switch {
+	case len(asked) > 1:
+		return "", missions.Errorf(missions.KindUsage, "choose one", "--continue, --status and --abort contradict each other")
+	case resolves && len(asked) == 1 && !o.goesOn:
+		return "", missions.Errorf(missions.KindUsage, "choose one", "--resolve and --%s contradict each other", asked[0])
+	case o.request.Preview && (resolves || len(asked) > 0):
+		return "", missions.Errorf(missions.KindUsage, "umbra merge --status shows a merge that waits", "--preview is of a merge that begins")
+	case resolves:
+		return missions.MergeResolve, nil
+	case len(asked) == 1:
+		return asked[0], nil
+	}
+	return missions.MergeBegin, nil
+}
+
+func runMerge(c *call.Call, o mergeOptions) error {
+	r := o.request
+	step, err := o.step()
+	if err != nil {
+		return err
+	}
+	r.Step, r.Forks, r.Auto = step, c.Arguments, missions.MergeAuto(o.auto)
+	if err := r.Verify(); err != nil {
+		return err
+	}
+	if r.Choices, err = readChoices(c, o.resolve.Value()); err != nil {
+		return err
+	}
+	svc, caller, ctx, err := c.Asking()
+	if err != nil {
+		return err
+	}
+	r.Caller = caller
+	result, err := svc.Merge(ctx, r)
+	if err == nil && step == missions.MergeResolve && o.goesOn {
+		r.Step, r.Choices, r.Into = missions.MergeContinue, nil, result.Into
+		result, err = svc.Merge(ctx, r)
+	}
+	ends := r.Step == missions.MergeBegin || r.Step == missions.MergeContinue
+	for err == nil && ends && !r.Preview && result.NeedsCheck() {
+		r.Step, r.Forks, r.Into = missions.MergeContinue, nil, result.Into
+		if r.Checked, err = runCheck(ctx, c, svc, r, result); err == nil {
+			result, err = svc.Merge(ctx, r)
+		}
+	}
+	if err != nil {
+		return withHint(err, result)
+	}
+	if result.Scratch != nil && (result.Done || result.Aborted) {
+		removeScratch(ctx, c, svc, caller, *result.Scratch)
+	}
+	return tell(c, step, r.Preview, result)
+}
+
+// withHint says how to go on with a merge that waits.
+func withHint(err error, result missions.MergeResult) error {
+	if e := missions.AsError(err); result.Into != "" && e.Kind == missions.KindBusy && e.Hint == "" {
+		e.Hint = "umbra merge --continue --into " + result.Into
+		return e
+	}
+	return err
+}
+
+// readChoices reads what is typed behind --resolve.
+func readChoices(c *call.Call, typed []string) (list []missions.MergeChoice, err error) {
+	known := []missions.MergeTake{missions.TakeOurs, missions.TakeTheirs, missions.TakeBoth, missions.TakeMerged}
+	for _, text := range typed {
+		at := strings.LastIndexByte(text, '=')
+		if at <= 0 || at == len(text)-1 {
+			return nil, missions.Errorf(missions.KindUsage, "--resolve PATH=ours, theirs, both, merged, a mission or a file", "--resolve is %q", text)
+		}
+		one := missions.MergeChoice{Path: text[:at], Take: missions.MergeTake(text[at+1:])}
+		if !slices.Contains(known, one.Take) {
+			content, err := readContent(c, string(one.Take))
+			switch {
+			case err == nil:
+				one.Take, one.Content = missions.TakeFile, content
+			case !errors.Is(err, os.ErrNotExist):
+				return nil, missions.Errorf(missions.KindUsage, "name a file that can be read", "--resolve %s: %w", text, err)
+			}
+		}
+		list = append(list, one)
+	}
+	return list, nil
+}
+
+func readContent(c *call.Call, name string) ([]byte, error) {
+	if name == "-" {
+		return io.ReadAll(c.Stdin)
+	}
+	return os.ReadFile(name)
+}
+
+// runCheck runs the check in a workspace that has the merged files, and removes that.
+func runCheck(ctx context.Context, c *call.Call, svc missions.Service, r missions.MergeRequest, planned missions.MergeResult) (*missions.MergeCheck, error) {
+	dir, err := c.HomeDir()
+	if err != nil {
+		return nil, err
+	}
+	h := home.Home{Dir: dir}
+	limit, err := checks.Limit(h, c.Getenv)
+	if err != nil {
+		return nil, err
+	}
+	r.Step = missions.MergeScratch
+	made, err := svc.Merge(ctx, r)
+	if made.Scratch != nil && err == nil {
+		defer removeScratch(ctx, c, svc, r.Caller, *made.Scratch)
+	}
+	if err != nil {
+		return nil, err
+	}
+	c.Notice("the check runs on the merged files")
+	output := h.CheckOutputFile(made.IntoID)
+	check, err := checks.Command{
+		Line: made.CheckCommand, Workspace: made.Scratch.Workspace, Output: output, Limit: limit,
+		Environ: c.Environ(), More: []string{"UMBRA_MISSION=" + made.IntoID},
+	}.Run(c.Context)
+	if c.Context.Err() != nil {
+		return nil, missions.Errorf(missions.KindInterrupted, "umbra merge --continue --into "+planned.Into+" checks again", "interrupted: nothing was merged")
+	}
+	if err != nil {
+		return nil, missions.Errorf(missions.KindFailed, "umbra merge --continue --into "+planned.Into, "the check can't be run: %w", err)
+	}
+	if check.State != missions.CheckGood {
+		text := "the check does not pass"
+		if last := checks.LastLine(output); last != "" {
+			text += ": " + last
+		}
+		c.Notice("%s (umbra mission output %s --check)", text, planned.Into)
+	}
+	return &missions.MergeCheck{Tree: made.Tree, Check: check}, nil
+}
+
+// removeScratch removes the workspace of a check, whatever the check left there.
+func removeScratch(ctx context.Context, c *call.Call, svc missions.Service, caller missions.Caller, m missions.Mission) {
+	_, err := svc.Remove(context.WithoutCancel(ctx), missions.RemoveRequest{Caller: caller, Missions: []string{m.ID}, Workspace: true, Force: true})
+	if err != nil {
+		c.Notice("note: the workspace of the check stays: %s; umbra mission rm --workspace %s", missions.AsError(err).Message, m.Name)
+	}
+}
+
+// tell prints what a merge came to. While something is open, it is an error.
+func tell(c *call.Call, step missions.MergeStep, preview bool, r missions.MergeResult) error {
+	if err := c.Print(r, func(p *print.Printer) { writeResult(p, r) }); err != nil {
+		return err
+	}
+	switch {
+	case preview || step == missions.MergeStatus || r.Aborted:
+		return nil
+	case len(r.Conflicts) > 0:
+		return openError(r)
+	case !r.Done:
+		return nil
+	}
+	if done := r.Restore; done != nil && len(done.Displaced)+len(done.Kept) > 0 {
+		return call.Partly
+	}
+	return nil
+}
+
+// openError says what is open, and what to type.
+func openError(r missions.MergeResult) error {
+	medium, check := 0, false
+	for _, q := range r.Conflicts {
+		if q.Severity == missions.SeverityMedium {
+			medium++
+		}
+		check = check || q.Path == "."
+	}
+	hint := fmt.Sprintf("umbra merge --into %s --resolve PATH=CHOICE, then --continue; --abort drops it", print.Clean(r.Into))
+	switch {
+	case check:
+		hint = fmt.Sprintf("umbra merge --into %s --continue --force takes it all the same; --abort drops it", print.Clean(r.Into))
+	case medium == len(r.Conflicts) && r.Check == nil:
+		hint = fmt.Sprintf("umbra merge --into %[1]s --continue --auto medium takes what Git merged, and --check COMMAND if that passes; --abort drops it", print.Clean(r.Into))
+	}
+	return missions.Errorf(missions.KindConflict, hint, "%s open in the merge into %s; nothing was changed there", isOpen(len(r.Conflicts)), print.Clean(r.Into))
+}
+
+func isOpen(n int) string {
+	if n == 1 {
+		return "1 path is"
+	}
+	return print.Count(n, "path") + " are"
+}
+
+// writeResult prints the plan or the outcome of a merge.
+func writeResult(p *print.Printer, r missions.MergeResult) {
+	var names []string
+	for _, from := range r.From {
+		names = append(names, print.Clean(from.Mission))
+	}
+	what := fmt.Sprintf("merge %s into %s", strings.Join(names, ", "), print.Clean(r.Into))
+	switch done := r.Restore; {
+	case r.Aborted:
+		p.Line("the merge into %s is dropped; nothing of it was there", print.Clean(r.Into))
+	case r.Done && done != nil:
+		p.Line("%s: %d changed, %d created, %d deleted", what, len(done.Modify), len(done.Create), len(done.Delete))
+	case r.Done:
+		p.Line("%s: done", what)
+	default:
+		p.Line("%s would take:", what)
+	}
+	writePaths(p, r.Taken)
+	if len(r.Conflicts) > 0 {
+		p.Line("open:")
+		writePaths(p, r.Conflicts)
+	}
+	if r.Restore != nil {
+		print.WriteKept(p, "left as they are", r.Restore.Kept)
+		print.WriteKept(p, "changed by another program meanwhile", r.Restore.Displaced)
+	}
+	for _, note := range r.Notes {
+		p.Line("note: %s", print.Clean(note))
+	}
+	if r.Done && r.Result != "" {
+		p.Line("to take it back: umbra undo %s", print.Clean(r.Into))
+	}
+}
+
+func writePaths(p *print.Printer, list []missions.MergedPath) {
+	var t print.Table
+	for _, q := range list {
+		what := q.Reason + " (" + strings.Join(q.Missions, ", ") + ")"
+		switch {
+		case q.Chosen != "":
+			what += ": " + q.Chosen
+		case !q.Auto && len(q.Options) > 0:
+			var options []string
+			for _, option := range q.Options {
+				options = append(options, string(option))
+			}
+			what += ": " + strings.Join(options, ", ")
+		}
+		t.Row(print.Plain.Cell(string(q.Severity)), print.Plain.Cell(print.Path(q.Path)), print.Dim.Cell(print.Clean(what)))
+	}
+	t.Print(p, "  ")
+}

@@ -1,0 +1,209 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/umbra-vcs/umbra/missions"
+)
+
+// merge does a step of a merge into the mission "m".
+func (b *testBench) merge(step missions.MergeStep, change ...func(*missions.MergeRequest)) (missions.MergeResult, error) {
+	b.Helper()
+	r := missions.MergeRequest{Caller: b.caller(), Step: step, Into: "m"}
+	for _, c := range change {
+		c(&r)
+	}
+	return b.local.Merge(context.Background(), r)
+}
+
+// forksToMerge is a mission "m" and forks of it, with their workspaces.
+func forksToMerge(t *testing.T, files map[string]string, names ...string) (b *testBench, dirs map[string]string) {
+	t.Helper()
+	b, dirs = newBench(t), map[string]string{}
+	for name, content := range files {
+		b.write(name, content)
+	}
+	b.mission("m")
+	dirs["m"] = b.dir
+	for _, name := range names {
+		made, err := b.local.Fork(context.Background(), missions.ForkRequest{Caller: b.caller(), From: "m", Name: name})
+		if err != nil {
+			t.Fatal(err)
+		}
+		dirs[name] = made.Missions[0].Workspace
+	}
+	return b, dirs
+}
+
+// TestMergeLosesNoLine merges random edits of three forks, with random answers where they
+// conflict: each line that one side added and each that another left alone is there, and
+// until the last step the target is as it was.
+func TestMergeLosesNoLine(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(6) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			t.Parallel()
+			rnd := rand.New(rand.NewPCG(seed, 22))
+			const lines = 40
+			var text []string
+			for n := range lines {
+				text = append(text, fmt.Sprintf("line %d", n))
+			}
+			b, dirs := forksToMerge(t, map[string]string{"a.txt": strings.Join(text, "\n") + "\n"}, "fa", "fb", "fc")
+			added := map[string]int{} // line -> where
+			removed := map[string]bool{}
+			for _, name := range []string{"m", "fa", "fb", "fc"} {
+				var out []string
+				for n, line := range text {
+					switch rnd.IntN(10) {
+					case 0:
+						own := fmt.Sprintf("%s added at %d", name, n)
+						added[own] = n
+						out = append(out, own, line)
+					case 1:
+						removed[line] = true
+					default:
+						out = append(out, line)
+					}
+				}
+				if err := os.WriteFile(filepath.Join(dirs[name], "a.txt"), []byte(strings.Join(out, "\n")+"\n"), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			before := b.read("a.txt")
+			r, err := b.merge(missions.MergeBegin, func(r *missions.MergeRequest) {
+				r.Forks, r.Auto = []string{"fa", "fb", "fc"}, missions.MergeMedium
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(r.Conflicts) > 0 {
+				if b.read("a.txt") != before {
+					t.Error("an open merge has changed the target")
+				}
+				if _, err = b.merge(missions.MergeResolve, func(r *missions.MergeRequest) {
+					r.Choices = []missions.MergeChoice{{Path: "a.txt", Take: missions.TakeBoth}}
+				}); err != nil {
+					t.Fatal(err)
+				}
+				if b.read("a.txt") != before {
+					t.Error("an answer has changed the target")
+				}
+				if r, err = b.merge(missions.MergeContinue); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if !r.Done || len(r.From) != 3 {
+				t.Fatalf("merged %+v", r)
+			}
+			now := strings.Split(b.read("a.txt"), "\n")
+			for own := range added {
+				if !slices.Contains(now, own) {
+					t.Errorf("%q is lost", own)
+				}
+			}
+			for _, line := range text {
+				if !removed[line] && !slices.Contains(now, line) {
+					t.Errorf("%q is lost, which nobody removed", line)
+				}
+			}
+			if _, err := b.local.Undo(context.Background(), missions.UndoRequest{Caller: b.caller(), Mission: "m"}); err != nil || b.read("a.txt") != before {
+				t.Errorf("undo: %v", err)
+			}
+		})
+	}
+}
+
+// TestMergeCutOff: a merge whose restore fails leaves the target as it was, and goes on; one
+// that was in place when its process was killed is ended by the next step, and its agent is
+// told once.
+func TestMergeCutOff(t *testing.T) {
+	t.Parallel()
+	b, dirs := forksToMerge(t, map[string]string{"a.txt": "one\n"}, "child")
+	if err := os.WriteFile(filepath.Join(dirs["child"], "a.txt"), []byte("fork\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	b.local.RestoreStep = func(string) error { return errors.New("the disk is broken") }
+	if _, err := b.merge(missions.MergeBegin, func(r *missions.MergeRequest) { r.Forks = []string{"child"} }); err == nil {
+		t.Fatal("it was merged by a broken disk")
+	}
+	b.local.RestoreStep = nil
+	if b.read("a.txt") != "one\n" {
+		t.Error("a merge that failed has changed the target")
+	}
+	view, err := b.local.Mission(context.Background(), missions.MissionRequest{Caller: b.caller(), Name: "m"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := b.local.MissionByID(view.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(m.Project.Dir, "merges", m.ID+".json")
+	waits, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := b.merge(missions.MergeContinue)
+	if err != nil || !r.Done || b.read("a.txt") != "fork\n" {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	if err := os.WriteFile(file, waits, 0o600); err != nil { // as if the process had been killed before it removed it
+		t.Fatal(err)
+	}
+	again, err := b.merge(missions.MergeContinue)
+	if err != nil || !again.Done || again.Result != r.Result {
+		t.Errorf("the second time: %+v, %v", again, err)
+	}
+	told, err := b.local.Updates(context.Background(), missions.UpdatesRequest{Caller: b.caller(), Mission: "m"})
+	if err != nil || len(told) != 1 || told[0].Kind != missions.UpdateMerged {
+		t.Errorf("told %+v, %v", told, err)
+	}
+	if _, err := b.merge(missions.MergeStatus); missions.AsError(err).Kind != missions.KindNotFound {
+		t.Errorf("what waits: %v", err)
+	}
+}
+
+// TestMergeBase: what was merged once is not merged again, and after an undo it is.
+func TestMergeBase(t *testing.T) {
+	t.Parallel()
+	b, dirs := forksToMerge(t, map[string]string{"a.txt": "one\n", "b.txt": "one\n"}, "child")
+	begin := func() missions.MergeResult {
+		t.Helper()
+		r, err := b.merge(missions.MergeBegin, func(r *missions.MergeRequest) { r.Forks = []string{"child"} })
+		if err != nil || !r.Done {
+			t.Fatalf("%+v, %v", r, err)
+		}
+		return r
+	}
+	put := func(dir, name, content string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put(dirs["child"], "a.txt", "fork\n")
+	begin()
+	put(b.dir, "a.txt", "mine again\n") // over what came from the fork
+	put(dirs["child"], "b.txt", "fork\n")
+	if r := begin(); len(r.Taken) != 1 || b.read("a.txt") != "mine again\n" || b.read("b.txt") != "fork\n" {
+		t.Errorf("the second merge took %+v", r.Taken)
+	}
+	put(b.dir, "a.txt", "fork\n")
+	for range 2 {
+		if _, err := b.local.Undo(context.Background(), missions.UndoRequest{Caller: b.caller(), Mission: "m"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if r := begin(); len(r.Taken) != 2 || b.read("a.txt") != "fork\n" {
+		t.Errorf("after the undo %+v was taken, a.txt is %q", r.Taken, b.read("a.txt"))
+	}
+}

@@ -1,0 +1,152 @@
+package missions
+
+import "slices"
+
+// MergeRequest merges missions into another one, step by step. A merge that can't be ended
+// at once waits, with what was chosen, until a later step ends it or takes it back.
+type MergeRequest struct {
+	Caller  Caller    `json:"caller"`
+	Step    MergeStep `json:"step"`
+	Forks   []string  `json:"forks,omitempty"` // of MergeBegin
+	Into    string    `json:"into,omitempty"`  // "": their parent, or the one merge that waits
+	Auto    MergeAuto `json:"auto,omitempty"`  // "" is as before, MergeLow at first
+	Check   string    `json:"check,omitempty"` // a command; "" is as before
+	Preview bool      `json:"preview,omitempty"`
+	Force   bool      `json:"force,omitempty"` // whatever the agents or Git do, and whatever the check says
+	// Choices are of MergeResolve.
+	Choices []MergeChoice `json:"choices,omitempty"`
+	// Checked is, of MergeContinue, what the check said of a tree.
+	Checked *MergeCheck `json:"checked,omitempty"`
+}
+
+// OnlyReads reports whether a request changes nothing.
+func (r MergeRequest) OnlyReads() bool { return r.Preview || r.Step == MergeStatus }
+
+// MergeStep is what a request does with a merge.
+type MergeStep string
+
+// The steps of a merge.
+const (
+	MergeBegin    MergeStep = "begin"    // and end it, where nothing is open
+	MergeContinue MergeStep = "continue" // end it, if nothing is open any more
+	MergeScratch  MergeStep = "scratch"  // make a workspace in which the check can run
+	MergeResolve  MergeStep = "resolve"  // choose what becomes of paths
+	MergeStatus   MergeStep = "status"
+	MergeAbort    MergeStep = "abort"
+)
+
+// MergeAuto is up to which severity a merge takes what Git merged without asking.
+type MergeAuto string
+
+// The values of MergeAuto.
+const (
+	MergeNone   MergeAuto = "none"
+	MergeLow    MergeAuto = "low"
+	MergeMedium MergeAuto = "medium"
+)
+
+// Severity is how much a person has to look at what became of a path.
+type Severity string
+
+// The severities, the least one first.
+const (
+	SeverityLow      Severity = "low"      // one side alone changed it, or both did the same
+	SeverityMedium   Severity = "medium"   // both changed it, and Git merged that
+	SeverityHigh     Severity = "high"     // both changed the same lines
+	SeverityCritical Severity = "critical" // no lines to choose from
+)
+
+// MergeTake is what a user chooses for a path.
+type MergeTake string
+
+// What can be chosen, beside the name of a mission that is merged.
+const (
+	TakeOurs   MergeTake = "ours"   // of the mission that is merged into
+	TakeTheirs MergeTake = "theirs" // of the mission that is merged
+	TakeBoth   MergeTake = "both"   // the lines of all, ours first
+	TakeMerged MergeTake = "merged" // what Git made
+	TakeFile   MergeTake = "file"   // Content
+)
+
+// MergeChoice is what becomes of a path.
+type MergeChoice struct {
+	Path    string    `json:"path"`
+	Take    MergeTake `json:"take"`
+	Content []byte    `json:"content,omitempty"` // of TakeFile
+}
+
+// MergeCheck is what the check said of a merged tree.
+type MergeCheck struct {
+	Tree  string `json:"tree"`
+	Check Check  `json:"check"`
+}
+
+// MergeSide is a mission that is merged.
+type MergeSide struct {
+	Mission string `json:"mission"`
+	Address string `json:"address"` // of the snapshot that is merged
+	Base    string `json:"base"`    // the newest moment that both have in common
+}
+
+// MergedPath is a path of a merge, and how much of a question it is.
+type MergedPath struct {
+	Path     string      `json:"path"`
+	Missions []string    `json:"missions"` // that changed it
+	Severity Severity    `json:"severity"`
+	Auto     bool        `json:"auto"` // taken without a question
+	Reason   string      `json:"reason"`
+	Options  []MergeTake `json:"options"`
+	Chosen   string      `json:"chosen,omitempty"` // by the user
+}
+
+// MergeResult is the plan of a merge and, when done, its outcome.
+type MergeResult struct {
+	Base      string       `json:"base"` // of the first that is merged
+	Into      string       `json:"into"`
+	From      []MergeSide  `json:"from"`
+	Result    string       `json:"result"`    // the snapshot that it became, "" while there is none
+	Taken     []MergedPath `json:"taken"`     // without a question, or as the user chose
+	Conflicts []MergedPath `json:"conflicts"` // that are open
+	Check     *Check       `json:"check"`
+	Done      bool         `json:"done"`
+	Aborted   bool         `json:"aborted,omitempty"`
+	Notes     []string     `json:"notes,omitempty"`
+	// CheckCommand is to be run in Scratch, a workspace that MergeScratch makes, and its
+	// answer goes with Tree to MergeContinue.
+	CheckCommand string         `json:"check_command,omitempty"`
+	Tree         string         `json:"tree,omitempty"`
+	IntoID       string         `json:"into_id,omitempty"`
+	Scratch      *Mission       `json:"scratch,omitempty"`
+	Restore      *RestoreResult `json:"restore,omitempty"` // what was changed in the workspace
+}
+
+// NeedsCheck reports whether the check must run before the merge can end.
+func (r MergeResult) NeedsCheck() bool {
+	return len(r.Conflicts) == 0 && r.CheckCommand != "" && !r.Done && r.Check == nil
+}
+
+// Merge is a merged tree that a restore makes a mission's: see Service.Merge.
+type Merge struct {
+	ID    string   `json:"id"`
+	Names []string `json:"names"`
+	Tips  []string `json:"tips"` // the snapshots that were merged
+	Ours  string   `json:"ours"` // the tree of the mission that was merged
+	Tree  string   `json:"tree"`
+	Modes []byte   `json:"modes"` // what the tree can't hold
+	// Scratch says that the mission is a workspace for the check: no agent is told.
+	Scratch bool `json:"scratch,omitempty"`
+}
+
+// Verify reports what contradicts itself in a request, or is missing.
+func (r MergeRequest) Verify() error {
+	begins := r.Step == MergeBegin
+	switch {
+	case begins && len(r.Forks) == 0:
+		return Errorf(KindUsage, "umbra merge FORK", "name the missions to merge")
+	case !begins && len(r.Forks) > 0:
+		return Errorf(KindUsage, "leave the names out", "a merge that waits knows what it merges")
+	case !slices.Contains([]MergeAuto{"", MergeNone, MergeLow, MergeMedium}, r.Auto):
+		return Errorf(KindUsage, "use --auto none, low or medium", "--auto is %q", r.Auto)
+	}
+	return nil
+}

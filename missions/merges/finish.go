@@ -1,0 +1,194 @@
+package merges
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"strings"
+
+	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/failpoint"
+	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/projects"
+	"github.com/umbra-vcs/umbra/missions/restores"
+)
+
+// finish ends a merge of which nothing is open, else it says what is.
+func (g *Merger) finish(ctx context.Context, p *plan, r missions.MergeRequest) (missions.MergeResult, error) {
+	result := p.result()
+	if r.Force && p.state.Check != "" && p.state.isBad(result.Tree) {
+		result.Conflicts, result.Notes = p.withoutCheck(result.Conflicts), append(result.Notes, "the check did not pass, and --force takes it all the same")
+	} else if len(result.Conflicts) == 0 && p.state.isBad(result.Tree) {
+		result.Conflicts = append(result.Conflicts, missions.MergedPath{
+			Path: ".", Missions: p.names(), Severity: missions.SeverityCritical, Reason: "the check does not pass on the whole", Options: []missions.MergeTake{},
+		})
+	}
+	if len(result.Conflicts) > 0 || p.state.Check != "" && !p.state.isGood(result.Tree) && !(r.Force && p.state.isBad(result.Tree)) {
+		return result, nil
+	}
+	failpoint.Hit("merge.planned")
+	merged := p.request()
+	done, err := g.apply(ctx, p.into, r, merged)
+	if err != nil {
+		return result, err
+	}
+	result.Restore = &done
+	if !done.Done {
+		return result, nil
+	}
+	failpoint.Hit("merge.applied")
+	result.Done, result.Result = true, done.Snapshot
+	result.Notes = append(result.Notes, done.Notes...)
+	return g.end(p.into, p.state, result)
+}
+
+// withoutCheck are the questions that are open for another reason than the check.
+func (p *plan) withoutCheck(open []missions.MergedPath) (list []missions.MergedPath) {
+	list = []missions.MergedPath{}
+	for _, q := range open {
+		if q.Severity != missions.SeverityMedium || p.state.Auto == missions.MergeNone {
+			list = append(list, q)
+		}
+	}
+	return list
+}
+
+func (p *plan) names() (list []string) {
+	for _, from := range p.sides {
+		list = append(list, from.mission.Name)
+	}
+	return list
+}
+
+// request is what the restore engine is to put in place.
+func (p *plan) request() missions.Merge {
+	m := missions.Merge{ID: p.state.ID, Names: p.names(), Ours: p.ours.String(), Tree: p.tree.String(), Modes: p.modes.Document()}
+	for _, from := range p.sides {
+		m.Tips = append(m.Tips, from.tip.ID.String())
+	}
+	return m
+}
+
+// apply makes the merged tree a mission's, by one operation that undo takes back.
+func (g *Merger) apply(ctx context.Context, m *projects.Mission, r missions.MergeRequest, merged missions.Merge) (missions.RestoreResult, error) {
+	return g.rooms.Handovers.RunAction(ctx, m, projects.Action{Restore: &missions.RestoreRequest{
+		Caller: r.Caller, Mission: m.ID, Moment: m.Tip.ID.String(), FilesOnly: true, Force: r.Force, Merge: &merged,
+	}})
+}
+
+// end tells the agent, and forgets the merge.
+func (g *Merger) end(into *projects.Mission, s *state, result missions.MergeResult) (missions.MergeResult, error) {
+	for _, from := range s.Sides {
+		m, err := g.LoadMissionOrRemoved(into.Project, from.Mission)
+		if err == nil {
+			_, err = g.rooms.Updates.Queue(into, missions.Update{
+				ID: updateID(s.ID, from.Mission), From: m.Name, FromID: m.ID, Kind: missions.UpdateMerged, Text: updateText(result),
+			})
+		}
+		if err != nil {
+			result.Notes = append(result.Notes, fmt.Sprintf("the agent of %s is not told: %v", into.Name, err))
+		}
+	}
+	failpoint.Hit("merge.told")
+	result.Scratch = g.scratchOf(into, s)
+	return result, s.remove(into.Project)
+}
+
+// updateID names what an agent is told of one mission of a merge, so that it is told once,
+// whoever is killed.
+func updateID(merge, mission string) string {
+	sum := sha256.Sum256([]byte(merge + " " + mission))
+	return fmt.Sprintf("%x-%x-%x-%x-%x", sum[:4], sum[4:6], sum[6:8], sum[8:10], sum[10:16])
+}
+
+// mostTold is how many paths an agent is told.
+const mostTold = 20
+
+// updateText is what the agent of the mission merged into is told.
+func updateText(r missions.MergeResult) string {
+	var paths []string
+	for _, q := range r.Taken {
+		if q.Severity == missions.SeverityLow {
+			continue
+		}
+		text := q.Path + " (" + q.Reason
+		if q.Chosen != "" {
+			text += "; your user chose " + q.Chosen
+		}
+		if len(paths) == mostTold {
+			paths = append(paths, "and more")
+			break
+		}
+		paths = append(paths, text+")")
+	}
+	text := "Its files are merged into this workspace."
+	if len(paths) > 0 {
+		text += " Look at: " + strings.Join(paths, ", ") + "."
+	}
+	return text
+}
+
+// finishIfDone ends a merge that a killed process had put in place already.
+func (g *Merger) finishIfDone(into *projects.Mission, s *state) (missions.MergeResult, bool, error) {
+	op, found, err := restores.FindMerge(into, s.ID, s.BeganAt)
+	if err != nil || !found {
+		return missions.MergeResult{}, false, err
+	}
+	result := s.result(into)
+	result.Done, result.Result = true, op.Snapshot.ID.String()
+	for _, from := range s.Sides {
+		at := missions.MergeSide{Mission: from.Mission}
+		if m, err := g.LoadMissionOrRemoved(into.Project, from.Mission); err == nil {
+			at.Mission = m.Name
+			if id, err := gitstore.ParseID(from.Snapshot); err == nil {
+				at.Address = restores.AddressOfSnapshot(m, id)
+			}
+		}
+		result.From = append(result.From, at)
+	}
+	result, err = g.end(into, s, result)
+	return result, true, err
+}
+
+// makeScratch makes a workspace that has the merged files: a fork of the mission merged
+// into, with what Git ignores, in which nobody works.
+func (g *Merger) makeScratch(ctx context.Context, p *plan, r missions.MergeRequest) (missions.MergeResult, error) {
+	result := p.result()
+	if p.state.Scratch != "" {
+		if result.Scratch = g.scratchOf(p.into, p.state); result.Scratch != nil {
+			return result, missions.Errorf(missions.KindBusy, "umbra mission rm --workspace "+result.Scratch.Name+", then the same again",
+				"the check of this merge runs, or was killed, in %s", result.Scratch.Name)
+		}
+	}
+	made, err := g.rooms.Forks.Fork(ctx, missions.ForkRequest{Caller: r.Caller, From: p.into.Name, Name: p.into.Name + "-check", NoWait: true, Yes: true, Force: r.Force})
+	if err != nil {
+		return result, err
+	}
+	p.state.Scratch = made.Missions[0].ID
+	if err := p.state.save(p.into.Project); err != nil {
+		return result, err
+	}
+	failpoint.Hit("merge.scratch")
+	result.Scratch = &made.Missions[0]
+	fork, err := g.LoadMission(p.into.Project, p.state.Scratch)
+	if err != nil {
+		return result, err
+	}
+	merged := p.request()
+	merged.Scratch = true
+	_, err = g.apply(ctx, fork, r, merged)
+	return result, err
+}
+
+// scratchOf is the workspace of a merge's check, nil if there is none any more.
+func (g *Merger) scratchOf(into *projects.Mission, s *state) *missions.Mission {
+	if s.Scratch == "" {
+		return nil
+	}
+	m, err := g.LoadPublishedMission(into.Project, s.Scratch)
+	if err != nil || m == nil {
+		return nil
+	}
+	view := g.rooms.Presence.MissionView(m)
+	return &view
+}

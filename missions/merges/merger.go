@@ -1,0 +1,281 @@
+// Package merges merges missions into another one: it says of each path how much of a
+// question it is, keeps what was chosen while questions are open, and at last has the
+// restore engine put the whole in place. Until then the workspace is as it was.
+package merges
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/addresses"
+	"github.com/umbra-vcs/umbra/missions/forks"
+	"github.com/umbra-vcs/umbra/missions/handovers"
+	"github.com/umbra-vcs/umbra/missions/presence"
+	"github.com/umbra-vcs/umbra/missions/projects"
+	"github.com/umbra-vcs/umbra/missions/promotes"
+	"github.com/umbra-vcs/umbra/missions/snapshots"
+	"github.com/umbra-vcs/umbra/missions/updates"
+)
+
+// Merger merges missions.
+type Merger struct {
+	*projects.Desk
+	rooms Rooms
+}
+
+// Rooms are the rooms below that a Merger works with.
+type Rooms struct {
+	Addresses *addresses.Finder
+	Snapshots *snapshots.Taker
+	Presence  *presence.Observer
+	Handovers *handovers.Scheduler
+	Promotes  *promotes.Promoter
+	Forks     *forks.Forker
+	Updates   *updates.Courier
+}
+
+// New makes a Merger.
+func New(d *projects.Desk, r Rooms) *Merger { return &Merger{Desk: d, rooms: r} }
+
+// Merge does one step of a merge.
+func (g *Merger) Merge(ctx context.Context, r missions.MergeRequest) (missions.MergeResult, error) {
+	if err := r.Verify(); err != nil {
+		return missions.MergeResult{}, err
+	}
+	if r.Step == missions.MergeBegin {
+		return g.begin(ctx, r)
+	}
+	into, s, err := g.findWaiting(ctx, r)
+	if err != nil {
+		return missions.MergeResult{}, err
+	}
+	if r.Step == missions.MergeAbort {
+		return g.abort(into, s)
+	}
+	if done, ok, err := g.finishIfDone(into, s); ok || err != nil {
+		return done, err
+	}
+	if into, _, err = g.rooms.Promotes.SettleFork(ctx, into, settling(r)); err != nil {
+		return missions.MergeResult{}, err
+	}
+	s.update(r)
+	p, done, err := g.plan(ctx, into, s, r)
+	if err != nil {
+		return missions.MergeResult{}, err
+	}
+	defer done()
+	switch r.Step {
+	case missions.MergeResolve:
+		return g.resolve(p, r.Choices)
+	case missions.MergeScratch:
+		return g.makeScratch(ctx, p, r)
+	case missions.MergeStatus:
+		return p.result(), nil
+	}
+	if err := p.state.save(into.Project); err != nil {
+		return missions.MergeResult{}, err
+	}
+	return g.finish(ctx, p, r)
+}
+
+func settling(r missions.MergeRequest) promotes.Settling {
+	return promotes.Settling{Verb: "merge", Force: r.Force, Preview: r.OnlyReads() || r.Step == missions.MergeResolve}
+}
+
+// begin plans a merge, and ends it at once if nothing is open.
+func (g *Merger) begin(ctx context.Context, r missions.MergeRequest) (missions.MergeResult, error) {
+	list, into, err := g.findSides(ctx, r)
+	if err != nil {
+		return missions.MergeResult{}, err
+	}
+	if waiting, err := readState(into); err != nil || waiting != nil {
+		return missions.MergeResult{}, orWaits(into, err)
+	}
+	s := &state{ID: g.NewID(), Into: into.ID, Auto: missions.MergeLow, BeganAt: g.Now()}
+	s.update(r)
+	for _, m := range list {
+		side := mergedSide{Mission: m.ID}
+		if m, _, err = g.rooms.Promotes.SettleFork(ctx, m, settling(r)); err != nil {
+			return missions.MergeResult{}, err
+		}
+		side.Snapshot = m.Tip.ID.String()
+		if r.Preview {
+			tree, err := g.rooms.Promotes.PresentTree(ctx, m)
+			if err != nil {
+				return missions.MergeResult{}, err
+			}
+			side.Tree = tree.String()
+		}
+		s.Sides = append(s.Sides, side)
+	}
+	if into, _, err = g.rooms.Promotes.SettleFork(ctx, into, settling(r)); err != nil {
+		return missions.MergeResult{}, err
+	}
+	p, done, err := g.plan(ctx, into, s, r)
+	if err != nil {
+		return missions.MergeResult{}, err
+	}
+	defer done()
+	switch {
+	case r.Preview:
+		return p.result(), nil
+	case p.tree == p.ours && len(p.open()) == 0:
+		result := p.result()
+		result.Done, result.Notes = true, append(result.Notes, "nothing differs")
+		return result, nil
+	}
+	if err := s.save(into.Project); err != nil {
+		return missions.MergeResult{}, err
+	}
+	return g.finish(ctx, p, r)
+}
+
+func orWaits(into *projects.Mission, err error) error {
+	if err != nil {
+		return err
+	}
+	return missions.Errorf(missions.KindBusy, fmt.Sprintf("umbra merge --status --into %[1]s shows it; --continue ends it, --abort drops it", into.Name),
+		"a merge into %s waits", into.Name)
+}
+
+// findSides finds the missions to merge, and the one that they are merged into.
+func (g *Merger) findSides(ctx context.Context, r missions.MergeRequest) (list []*projects.Mission, into *projects.Mission, err error) {
+	for _, name := range r.Forks {
+		m, err := g.rooms.Addresses.FindMission(ctx, r.Caller, name, addresses.InProject)
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, other := range list {
+			if other.ID == m.ID {
+				return nil, nil, missions.Errorf(missions.KindUsage, "name each once", "%s is named twice", m.Name)
+			}
+		}
+		list = append(list, m)
+	}
+	if r.Into != "" {
+		into, err = g.rooms.Addresses.FindMission(ctx, r.Caller, r.Into, addresses.InProject)
+	} else {
+		into, err = g.findParent(list)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, m := range list {
+		if m.ID == into.ID {
+			return nil, nil, missions.Errorf(missions.KindUsage, "umbra merge FORK --into "+m.Name, "%s can't be merged into itself", m.Name)
+		}
+		if m.Project.ID != into.Project.ID {
+			return nil, nil, missions.Errorf(missions.KindUsage, "merge missions of one project", "%s is in another project than %s", m.Name, into.Name)
+		}
+	}
+	return list, into, into.CheckMachine()
+}
+
+// findParent is the mission that all were forked from.
+func (g *Merger) findParent(list []*projects.Mission) (*projects.Mission, error) {
+	first := list[0]
+	for _, m := range list {
+		switch {
+		case m.Parent == nil:
+			return nil, missions.Errorf(missions.KindUsage, "say what to merge it into: --into MISSION", "%s is not a fork", m.Name)
+		case m.Parent.Mission != first.Parent.Mission:
+			return nil, missions.Errorf(missions.KindUsage, "say what to merge them into: --into MISSION",
+				"%s and %s are forks of different missions", first.Name, m.Name)
+		}
+	}
+	parent, err := g.LoadPublishedMission(first.Project, first.Parent.Mission)
+	if parent == nil && err == nil {
+		err = missions.Errorf(missions.KindNotFound, "say what to merge it into: --into MISSION", "the parent of %s is gone", first.Name)
+	}
+	return parent, err
+}
+
+// findWaiting finds the merge that waits: into the mission that is named, into the default
+// one, or the only one of the project.
+func (g *Merger) findWaiting(ctx context.Context, r missions.MergeRequest) (*projects.Mission, *state, error) {
+	into, err := g.rooms.Addresses.FindMission(ctx, r.Caller, r.Into, addresses.InProject)
+	if err == nil {
+		if s, err := readState(into); s != nil || err != nil {
+			return into, s, err
+		}
+	}
+	if r.Into != "" {
+		if err == nil {
+			err = missions.Errorf(missions.KindNotFound, "umbra merge FORK --into "+into.Name, "no merge into %s waits", into.Name)
+		}
+		return nil, nil, err
+	}
+	at, err := g.rooms.Addresses.LocateCaller(r.Caller)
+	if err != nil {
+		return nil, nil, err
+	}
+	var waiting []*projects.Mission
+	var names []string
+	var all []*projects.Mission
+	if at.Project != nil {
+		all, _ = g.ProjectMissions(at.Project) // of one that can't be read no merge can go on
+	}
+	for _, m := range all {
+		if s, err := readState(m); s != nil || err != nil {
+			waiting, names = append(waiting, m), append(names, m.Name)
+		}
+	}
+	switch len(waiting) {
+	case 0:
+		return nil, nil, missions.Errorf(missions.KindNotFound, "umbra merge FORK begins one", "no merge waits here")
+	case 1:
+		s, err := readState(waiting[0])
+		return waiting[0], s, err
+	}
+	return nil, nil, missions.Errorf(missions.KindAmbiguous, "name one: --into "+names[0], "merges wait into %s", strings.Join(names, ", "))
+}
+
+// abort drops a merge that waits. Nothing of it was in the workspace.
+func (g *Merger) abort(into *projects.Mission, s *state) (missions.MergeResult, error) {
+	result := s.result(into)
+	result.Aborted = true
+	result.Scratch = g.scratchOf(into, s)
+	return result, s.remove(into.Project)
+}
+
+// point is a moment that is in the histories of both missions: the older one of those at
+// which they left the nearest mission that both come from.
+func (g *Merger) point(into, m *projects.Mission) (string, error) {
+	type leaving struct{ mission, snapshot string }
+	line := func(m *projects.Mission) (list []leaving) {
+		list = append(list, leaving{m.ID, m.Tip.ID.String()})
+		at := m
+		for _, up := range g.ForkAncestors(m) {
+			list, at = append(list, leaving{up.ID, at.Parent.Snapshot}), up
+		}
+		return list
+	}
+	mine := line(into)
+	for _, theirs := range line(m) {
+		for _, my := range mine {
+			if my.mission != theirs.mission {
+				continue
+			}
+			first, err := gitstore.ParseID(theirs.snapshot)
+			if err != nil {
+				return "", err
+			}
+			second, err := gitstore.ParseID(my.snapshot)
+			if err != nil {
+				return "", err
+			}
+			_, ok, err := into.Project.FindInHistory(second, first)
+			if err != nil {
+				return "", err
+			}
+			if ok {
+				return theirs.snapshot, nil
+			}
+			return my.snapshot, nil
+		}
+	}
+	return "", missions.Errorf(missions.KindConflict, "bring its files by Git", "%s and %s have no moment in common", m.Name, into.Name)
+}

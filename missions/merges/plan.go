@@ -1,0 +1,409 @@
+package merges
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/capture"
+	"github.com/umbra-vcs/umbra/gitstore/merge"
+	"github.com/umbra-vcs/umbra/gitstore/records"
+	"github.com/umbra-vcs/umbra/gitstore/shadow"
+	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/projects"
+	"github.com/umbra-vcs/umbra/missions/restores"
+	"github.com/umbra-vcs/umbra/missions/snapshots"
+)
+
+// plan is what a merge comes to now.
+type plan struct {
+	ctx   context.Context
+	state *state
+	into  *projects.Mission
+	store *shadow.Store
+	sides []side
+	ours  gitstore.ID // the tree of the mission that is merged into
+	git   gitstore.ID // the merged tree as git made it
+	tree  gitstore.ID // the same with what was chosen; where a path is open, it is as in ours
+	modes *capture.Modes
+	paths map[string]*question
+}
+
+// side is a mission that is merged.
+type side struct {
+	mission *projects.Mission
+	tip     *gitstore.Snapshot
+	tree    gitstore.ID
+	base    restores.Base
+}
+
+// question is a path that a side changed, and what is known of it.
+type question struct {
+	missions.MergedPath
+	conflicts map[int]merge.Conflict // by the side that it is with
+	of        string                 // what the sides have there, for choices
+	merged    gitstore.TreeEntry
+}
+
+// plan computes what a merge comes to. done is to be called once it is of no use any more.
+func (g *Merger) plan(ctx context.Context, into *projects.Mission, s *state, r missions.MergeRequest) (*plan, func(), error) {
+	into, done, err := g.rooms.Snapshots.ScratchView(into)
+	if err != nil {
+		return nil, nil, err
+	}
+	p := &plan{ctx: ctx, state: s, into: into, store: into.Project.Store, ours: into.Tip.Tree}
+	if settling(r).Preview {
+		if p.ours, err = g.rooms.Promotes.PresentTree(ctx, into); err != nil {
+			done()
+			return nil, nil, err
+		}
+	}
+	err = g.addSides(p)
+	if err == nil {
+		err = p.fold()
+	}
+	if err == nil {
+		err = p.answer()
+	}
+	if err != nil {
+		done()
+		return nil, nil, restores.MergeError(err, "merge into "+into.Name, g.rooms.Snapshots.FreeSpaceHint())
+	}
+	return p, done, nil
+}
+
+// addSides loads what is merged.
+func (g *Merger) addSides(p *plan) error {
+	for _, from := range p.state.Sides {
+		m, err := g.LoadMissionOrRemoved(p.into.Project, from.Mission)
+		if err != nil {
+			return err
+		}
+		id, err := gitstore.ParseID(from.Snapshot)
+		if err != nil {
+			return err
+		}
+		one := side{mission: m}
+		if one.tip, err = p.store.Snapshot(id); err != nil {
+			return err
+		}
+		one.tree = one.tip.Tree
+		if from.Tree != "" {
+			if one.tree, err = gitstore.ParseID(from.Tree); err != nil {
+				return err
+			}
+		}
+		at := *m
+		at.Tip = one.tip // whatever it did since does not count
+		point, err := g.point(p.into, &at)
+		if err != nil {
+			return err
+		}
+		if one.base, err = restores.FindBase(p.ctx, p.into, &at, point); err != nil {
+			return err
+		}
+		p.sides = append(p.sides, one)
+	}
+	return nil
+}
+
+// fold merges the sides one after the other.
+func (p *plan) fold() error {
+	present, err := snapshots.RecordedSide(p.into.Project, p.into.Tip)
+	if err != nil {
+		return err
+	}
+	p.tree, p.modes, p.paths = p.ours, present.Modes, map[string]*question{}
+	for i, from := range p.sides {
+		step := merge.Sides{Base: from.base.Tree, Ours: p.tree, Theirs: from.tree}
+		got, err := merge.Attempt(p.ctx, p.store, step)
+		if err != nil {
+			return err
+		}
+		their, err := recordedModes(p.into.Project, from)
+		if err != nil {
+			return err
+		}
+		if p.modes, err = merge.Modes(p.store, got.Tree, from.base.Modes, their, p.modes); err != nil {
+			return err
+		}
+		if err := p.judge(i, step, got); err != nil {
+			return err
+		}
+		if p.tree, err = p.settle(i, got); err != nil {
+			return err
+		}
+	}
+	p.git = p.tree
+	return nil
+}
+
+func recordedModes(project *projects.Project, from side) (*capture.Modes, error) {
+	recorded, err := snapshots.RecordedSide(project, from.tip)
+	return recorded.Modes, err
+}
+
+// changesOf are what became of a tree, by path.
+func (p *plan) changesOf(from, to gitstore.ID) (map[string]gitstore.Change, error) {
+	list := map[string]gitstore.Change{}
+	return list, p.store.DiffTrees(from, to, func(c gitstore.Change) error {
+		list[c.Path] = c
+		return p.ctx.Err()
+	})
+}
+
+// judge says of each path that a side changed, or that its merge changes, how much of a
+// question it is.
+func (p *plan) judge(i int, step merge.Sides, got merge.Attempted) error {
+	theirs, err := p.changesOf(step.Base, step.Theirs)
+	if err != nil {
+		return err
+	}
+	mine, err := p.changesOf(step.Base, step.Ours)
+	if err != nil {
+		return err
+	}
+	made, err := p.changesOf(step.Ours, got.Tree)
+	if err != nil {
+		return err
+	}
+	open := map[string]bool{}
+	for _, c := range got.Conflicts {
+		open[c.Path] = true
+		q := p.ask(i, c.Path, true)
+		q.conflicts[i] = c
+		severity, reason, err := p.judgeConflict(i, c)
+		if err != nil {
+			return err
+		}
+		q.raise(severity, reason)
+	}
+	for path, c := range theirs {
+		my, both := mine[path]
+		switch {
+		case open[path]:
+		case !both:
+			p.ask(i, path, false).raise(missions.SeverityLow, "changed in "+p.sides[i].mission.Name+" alone")
+		case sameEntry(my.To, c.To):
+			p.ask(i, path, true).raise(missions.SeverityLow, "changed alike")
+		default:
+			p.ask(i, path, true).raise(missions.SeverityMedium, "changed in each, and merged by Git")
+		}
+	}
+	for path := range made {
+		if _, changed := theirs[path]; !changed && !open[path] {
+			p.ask(i, path, true).raise(missions.SeverityMedium, "renamed in one and changed in another, and merged by Git")
+		}
+	}
+	return nil
+}
+
+func sameEntry(a, b gitstore.TreeEntry) bool { return a.ID == b.ID && a.Mode == b.Mode }
+
+// ask is the question of a path that a side changed, and the mission merged into too, or a
+// side before, if both is set.
+func (p *plan) ask(i int, path string, both bool) *question {
+	q := p.paths[path]
+	if q == nil {
+		q = &question{MergedPath: missions.MergedPath{Path: path, Missions: []string{}}, conflicts: map[int]merge.Conflict{}}
+		p.paths[path] = q
+		if both {
+			q.Missions = append(q.Missions, p.into.Name)
+		}
+	}
+	if name := p.sides[i].mission.Name; !slices.Contains(q.Missions, name) {
+		q.Missions = append(q.Missions, name)
+	}
+	return q
+}
+
+// raise makes a question as severe as this, if it is not yet.
+func (q *question) raise(severity missions.Severity, reason string) {
+	order := []missions.Severity{"", missions.SeverityLow, missions.SeverityMedium, missions.SeverityHigh, missions.SeverityCritical}
+	if slices.Index(order, severity) > slices.Index(order, q.Severity) {
+		q.Severity, q.Reason = severity, reason
+	}
+}
+
+// judgeConflict says how much of a question a conflict is.
+func (p *plan) judgeConflict(i int, c merge.Conflict) (missions.Severity, string, error) {
+	their := p.sides[i].mission.Name
+	gone := func(e gitstore.TreeEntry) bool { return e.ID.IsZero() }
+	switch {
+	case gone(c.Ours) && gone(c.Theirs), gone(c.Base) && (gone(c.Ours) || gone(c.Theirs)):
+		return missions.SeverityCritical, "renamed in each, otherwise", nil
+	case gone(c.Ours):
+		return missions.SeverityCritical, "deleted in " + p.into.Name + ", changed in " + their, nil
+	case gone(c.Theirs):
+		return missions.SeverityCritical, "changed in " + p.into.Name + ", deleted in " + their, nil
+	case !isRegular(c.Ours) || !isRegular(c.Theirs):
+		return missions.SeverityCritical, "a file, a link or a directory, and changed in each", nil
+	}
+	if text, err := p.areText(c); err != nil || !text {
+		return missions.SeverityCritical, "no text, and changed in each", err
+	}
+	if c.Ours.ID != c.Theirs.ID && c.Ours.Mode != c.Theirs.Mode && !gone(c.Base) && c.Base.Mode != c.Ours.Mode && c.Base.Mode != c.Theirs.Mode {
+		return missions.SeverityCritical, "executable in one alone, and changed in each", nil
+	}
+	if gone(c.Base) {
+		return missions.SeverityHigh, "added in each", nil
+	}
+	return missions.SeverityHigh, "the same lines changed in each", nil
+}
+
+func isRegular(e gitstore.TreeEntry) bool {
+	return e.Mode == gitstore.ModeFile || e.Mode == gitstore.ModeExec
+}
+
+// mostLooked is how much of a file is looked at for what no text has, as git does.
+const mostLooked = 8000
+
+// isText reports whether git would take a file for text. Nothing is text too.
+func (p *plan) isText(e gitstore.TreeEntry) (bool, error) {
+	if e.ID.IsZero() {
+		return true, nil
+	}
+	content, _, err := p.store.BlobReader(e.ID)
+	if err != nil {
+		return false, err
+	}
+	defer content.Close()
+	head, err := io.ReadAll(io.LimitReader(content, mostLooked))
+	return !bytes.Contains(head, []byte{0}), err
+}
+
+// answer applies what was chosen, and says what may be chosen for the rest.
+func (p *plan) answer() error {
+	tree := records.NewTree(p.store, p.git)
+	batch := p.store.NewBatch()
+	defer batch.Discard()
+	for _, q := range p.sorted() {
+		var err error
+		if q.merged, err = p.entryAt(p.git, q.Path); err != nil {
+			return err
+		}
+		if q.of, err = p.fingerprint(q.Path); err != nil {
+			return err
+		}
+		q.Options = p.options(q)
+		chosen, ok := p.state.chosen(q.Path, q.of)
+		if !ok {
+			continue
+		}
+		q.Chosen = string(chosen.Take)
+		if len(q.conflicts) > 0 && chosen.Take != missions.TakeFile {
+			continue // it was settled where it came up
+		}
+		e, err := p.take(batch, q, chosen.MergeChoice)
+		if err != nil {
+			return err
+		}
+		if err := put(tree, q.Path, e); err != nil {
+			return err
+		}
+	}
+	merged, err := tree.Write(batch)
+	if err == nil {
+		err = batch.Flush(p.ctx)
+	}
+	p.tree = merged
+	for _, q := range p.paths {
+		q.Auto = q.Chosen == "" && p.takesAlone(q)
+	}
+	return err
+}
+
+func put(tree *records.Tree, path string, e gitstore.TreeEntry) error {
+	if e.ID.IsZero() {
+		return tree.Remove(path)
+	}
+	return tree.PutEntry(path, e.Mode, e.ID)
+}
+
+// takesAlone reports whether a path is taken as git merged it, without a question.
+func (p *plan) takesAlone(q *question) bool {
+	switch q.Severity {
+	case missions.SeverityLow:
+		return p.state.Auto != missions.MergeNone
+	case missions.SeverityMedium:
+		asked := p.state.Check != "" && p.state.Auto == missions.MergeLow && !p.state.isBad(p.tree.String())
+		return p.state.Auto == missions.MergeMedium || asked
+	}
+	return false
+}
+
+// fingerprint is what the sides have at a path.
+func (p *plan) fingerprint(path string) (string, error) {
+	var all []string
+	for _, tree := range p.trees() {
+		e, err := p.entryAt(tree, path)
+		if err != nil {
+			return "", err
+		}
+		all = append(all, fmt.Sprintf("%o %s", uint32(e.Mode), e.ID))
+	}
+	return strings.Join(all, ","), nil
+}
+
+func (p *plan) trees() []gitstore.ID {
+	list := []gitstore.ID{p.ours}
+	for _, from := range p.sides {
+		list = append(list, from.tree)
+	}
+	return list
+}
+
+func (p *plan) entryAt(tree gitstore.ID, path string) (gitstore.TreeEntry, error) {
+	e, err := p.store.Lookup(tree, path)
+	if errors.Is(err, gitstore.ErrNoEntry) {
+		return gitstore.TreeEntry{}, nil
+	}
+	return e, err
+}
+
+// sorted are the questions, the most severe ones first.
+func (p *plan) sorted() []*question {
+	order := []missions.Severity{missions.SeverityCritical, missions.SeverityHigh, missions.SeverityMedium, missions.SeverityLow}
+	return slices.SortedFunc(maps.Values(p.paths), func(a, b *question) int {
+		return cmp.Or(cmp.Compare(slices.Index(order, a.Severity), slices.Index(order, b.Severity)), strings.Compare(a.Path, b.Path))
+	})
+}
+
+// open are the questions that nobody has answered.
+func (p *plan) open() (list []*question) {
+	for _, q := range p.sorted() {
+		if !q.Auto && q.Chosen == "" {
+			list = append(list, q)
+		}
+	}
+	return list
+}
+
+// result is the plan as its user sees it.
+func (p *plan) result() missions.MergeResult {
+	r := p.state.result(p.into)
+	for _, from := range p.sides {
+		at := missions.MergeSide{Mission: from.mission.Name, Address: restores.AddressOfSnapshot(from.mission, from.tip.ID)}
+		at.Base = cmp.Or(restores.AddressOfSnapshot(p.into, from.base.Snapshot.ID), restores.AddressOfSnapshot(from.mission, from.base.Snapshot.ID))
+		r.From = append(r.From, at)
+	}
+	r.Base, r.Tree = r.From[0].Base, p.tree.String()
+	for _, q := range p.sorted() {
+		if q.Auto || q.Chosen != "" {
+			r.Taken = append(r.Taken, q.MergedPath)
+		} else {
+			r.Conflicts = append(r.Conflicts, q.MergedPath)
+		}
+	}
+	if checked := p.state.Checked; checked != nil && checked.Tree == r.Tree {
+		r.Check = &checked.Check
+	}
+	return r
+}

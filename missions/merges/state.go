@@ -1,0 +1,124 @@
+package merges
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/umbra-vcs/umbra/gitstore/journal"
+	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/projects"
+)
+
+// state is a merge that waits, as it is kept in its project's directory. What is merged is
+// computed again whenever it is needed: snapshots keep the sides, nothing keeps the rest.
+type state struct {
+	ID      string               `json:"id"`
+	Into    string               `json:"into"`
+	Sides   []mergedSide         `json:"sides"`
+	Auto    missions.MergeAuto   `json:"auto"`
+	Check   string               `json:"check,omitempty"`
+	Checked *missions.MergeCheck `json:"checked,omitempty"` // what the check said last
+	Choices []choice             `json:"choices,omitempty"`
+	Scratch string               `json:"scratch,omitempty"` // the mission in whose workspace the check runs
+	BeganAt time.Time            `json:"at"`
+}
+
+// mergedSide is a mission that is merged, at one moment.
+type mergedSide struct {
+	Mission  string `json:"mission"`
+	Snapshot string `json:"snapshot"`
+	Tree     string `json:"tree,omitempty"` // in a preview, what is in its workspace
+}
+
+// choice is what a user chose for a path. It counts as long as the sides have the same
+// there.
+type choice struct {
+	missions.MergeChoice
+	Of string `json:"of"`
+}
+
+func stateFile(p *projects.Project, into string) string {
+	return filepath.Join(p.Dir, projects.MergesDir, into+".json")
+}
+
+// readState reads the merge that waits, nil if none does.
+func readState(into *projects.Mission) (*state, error) {
+	text, err := os.ReadFile(stateFile(into.Project, into.ID))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	s := &state{}
+	if err == nil {
+		err = json.Unmarshal(text, s)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the merge into %s: %w", into.Name, err)
+	}
+	return s, nil
+}
+
+// save makes a state durable.
+func (s *state) save(p *projects.Project) error {
+	text, err := json.Marshal(s)
+	if err != nil {
+		return err
+	}
+	file := stateFile(p, s.Into)
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		return err
+	}
+	return journal.WriteFile(file, 0o600, text)
+}
+
+func (s *state) remove(p *projects.Project) error { return journal.Remove(stateFile(p, s.Into)) }
+
+// update takes over what a step says anew.
+func (s *state) update(r missions.MergeRequest) {
+	if r.Auto != "" {
+		s.Auto = r.Auto
+	}
+	if r.Check != "" && r.Check != s.Check {
+		s.Check, s.Checked = r.Check, nil
+	}
+	if r.Checked != nil {
+		s.Checked = r.Checked
+	}
+}
+
+// choose replaces what was chosen for a path.
+func (s *state) choose(c choice) {
+	s.Choices = slices.DeleteFunc(s.Choices, func(old choice) bool { return old.Path == c.Path })
+	s.Choices = append(s.Choices, c)
+}
+
+// chosen is what was chosen for a path, as long as the sides are as they were then.
+func (s *state) chosen(path, of string) (choice, bool) {
+	i := slices.IndexFunc(s.Choices, func(c choice) bool { return c.Path == path && c.Of == of })
+	if i < 0 {
+		return choice{}, false
+	}
+	return s.Choices[i], true
+}
+
+// isGood reports whether the check has said that a tree is good.
+func (s *state) isGood(tree string) bool {
+	return s.Checked != nil && s.Checked.Tree == tree && s.Checked.Check.State == missions.CheckGood
+}
+
+// isBad reports whether the check has said of a tree anything else than good.
+func (s *state) isBad(tree string) bool {
+	return s.Checked != nil && s.Checked.Tree == tree && s.Checked.Check.State != missions.CheckGood
+}
+
+// result begins the result of a step.
+func (s *state) result(into *projects.Mission) missions.MergeResult {
+	return missions.MergeResult{
+		Into: into.Name, IntoID: into.ID, From: []missions.MergeSide{}, Taken: []missions.MergedPath{}, Conflicts: []missions.MergedPath{}, CheckCommand: s.Check,
+	}
+}
