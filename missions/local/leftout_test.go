@@ -2,12 +2,14 @@ package local
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/umbra-vcs/umbra/missions"
@@ -212,4 +214,31 @@ func TestForkOfWhatNoSnapshotHolds(t *testing.T) {
 			t.Errorf("%s: notes %q", ignored, r.Notes)
 		}
 	}
+}
+
+// TestRestoreSaysWhatIsInTheWay: where no snapshot can hold what is at a file's path now, a
+// restore leaves it, and says how to have the file back.
+func TestRestoreSaysWhatIsInTheWay(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.write("pipe", "file\n")
+	b.write("a.txt", "one\n")
+	b.mission("work")
+	pipe := filepath.Join(b.dir, "pipe")
+	if err := errors.Join(os.Remove(pipe), syscall.Mkfifo(pipe, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	b.write("a.txt", "two\n")
+	r := b.restore("work@start")
+	const how = "to have pipe back: move away what is there now, or make it readable, and type the restore again"
+	if !r.Done || b.read("a.txt") != "one\n" || !slices.Contains(r.Notes, how) {
+		t.Errorf("%+v", r)
+	}
+	if err := os.Rename(pipe, pipe+".fifo"); err != nil {
+		t.Fatal(err)
+	}
+	if r := b.restore("work@start"); b.read("pipe") != "file\n" || len(r.Notes) > 0 {
+		t.Errorf("once it is away: %+v", r)
+	}
+	b.healthy()
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
 	"github.com/umbra-vcs/umbra/gitstore/capture"
 	"github.com/umbra-vcs/umbra/gitstore/restore"
+	"github.com/umbra-vcs/umbra/gitstore/shadow"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/home"
 	"github.com/umbra-vcs/umbra/missions/projects"
@@ -21,6 +22,7 @@ type FilesPlan struct {
 	*restore.Plan
 	unreadable []missions.PathReason // what could not be read now, and so is left as it is
 	leftOut    []missions.PathReason // what no snapshot holds, and so is left as it is
+	inTheWay   []string              // where the target has files, and what is there now can't be kept
 }
 
 func (f *FilesPlan) isEmpty() bool { return f.Plan.Empty() }
@@ -42,6 +44,28 @@ func (f *FilesPlan) describeTo(r *missions.RestoreResult) {
 			r.Kept = append(r.Kept, out)
 		}
 	}
+	if len(f.inTheWay) > 0 {
+		r.Notes = append(r.Notes, fmt.Sprintf(
+			"to have %s back: move away what is there now, or make it readable, and type the restore again", foldPaths(f.inTheWay)))
+	}
+}
+
+// findInTheWay lists the paths at which the target has a file and something is now that no
+// snapshot can hold: a FIFO, a socket, a device, or a file that may not be read.
+func (f *FilesPlan) findInTheWay(s *shadow.Store, target gitstore.ID) error {
+	for _, k := range f.Keep {
+		if k.Reason != restore.Reason(capture.ReasonSpecial) && k.Reason != restore.ReasonUnreadable {
+			continue
+		}
+		then, err := entryAt(s, target, k.Path)
+		if err != nil {
+			return err
+		}
+		if !then.ID.IsZero() {
+			f.inTheWay = append(f.inTheWay, k.Path)
+		}
+	}
+	return nil
 }
 
 // unreadableNow lists what can't be read now and could be read at the target's moment.
@@ -112,6 +136,9 @@ func (rs *Restorer) planPaths(m *projects.Mission, target *gitstore.Snapshot, s 
 		return nil, planError(target, err)
 	}
 	files.leftOut = append(files.leftOut, named...)
+	if err := files.findInTheWay(m.Project.Store, to.Tree); err != nil {
+		return nil, planError(target, err)
+	}
 	return files, nil
 }
 

@@ -149,7 +149,6 @@ func leftPaths(o *restore.Outcome) (list []missions.PathReason) {
 // foldNotes says of each attribute that could not be kept, and of each reason, in one line
 // which files it was of.
 func foldNotes(list []restore.Note) (out []string) {
-	const named = 3
 	paths := map[string][]string{}
 	var order []string
 	for _, note := range list {
@@ -160,13 +159,18 @@ func foldNotes(list []restore.Note) (out []string) {
 		paths[what] = append(paths[what], note.Path)
 	}
 	for _, what := range order {
-		of, more := paths[what], ""
-		if n := len(of) - named; n > 0 {
-			of, more = of[:named], fmt.Sprintf(" and %d more", n)
-		}
-		out = append(out, what+": "+strings.Join(of, ", ")+more)
+		out = append(out, what+": "+foldPaths(paths[what]))
 	}
 	return out
+}
+
+// foldPaths names the first of some paths, and says how many more there are.
+func foldPaths(paths []string) string {
+	const named = 3
+	if n := len(paths) - named; n > 0 {
+		return strings.Join(paths[:named], ", ") + fmt.Sprintf(" and %d more", n)
+	}
+	return strings.Join(paths, ", ")
 }
 
 // withhold keeps out of the snapshots to come what a restore left as it is and no rule
