@@ -193,6 +193,7 @@ func (rs *Restorer) completeRestore(ctx context.Context, m *projects.Mission, wo
 	op.Kept = slices.Concat(op.Kept, leftPaths(outcome))
 	trigger := missions.Trigger(op.Kind)
 	snapshots.SetNote(m, snapshots.NoteNotDone, "")
+	rs.updates.TellRestored(m, op, work.Doc.Subject) // a restore that is killed once its snapshot is published is not completed again
 	t, err := rs.snapshots.TakeSnapshot(ctx, m, &snapshots.WantedSnapshot{
 		TakeSnapshot: missions.TakeSnapshot{Trigger: trigger, Lifecycle: m.Lifecycle, Message: work.Doc.Subject},
 		Triggers:     missions.Triggers{trigger}, Operation: &op, Displaced: displacedFiles(outcome.Displaced),
@@ -201,7 +202,6 @@ func (rs *Restorer) completeRestore(ctx context.Context, m *projects.Mission, wo
 		return fmt.Errorf("the workspace is restored, but no snapshot says so yet: %w", err)
 	}
 	failpoint.Hit("restore.committed")
-	rs.updates.TellRestored(m, op, work.Doc.Subject)
 	rs.clearPending(m)
 	j.Result.Conversation.Switched = work.Doc.Conversation != nil
 	if err := rs.endRestore(ctx, m, work); err != nil {
