@@ -75,10 +75,13 @@ func (j *judges) tellParent(ctx context.Context, m missions.Mission, v verdict) 
 }
 
 // sayAfterTable says of a fork what its row in the live table can have said too briefly: what
-// failed, what the check says that is not good, and that the fork goes on.
+// failed, what its keeper notes, what the check says that is not good, and that the fork goes on.
 func (j *judges) sayAfterTable(o forks.Outcome, timeout time.Duration, stopped bool) {
 	if o.Ended == forks.EndedGoesOn || !o.IsGood() && !stopped {
 		forks.WriteOutcome(j.c.Err, o, timeout)
+	}
+	for _, note := range o.Notes {
+		j.c.Err.Line("%s", print.Clean(o.Mission+": note: "+note))
 	}
 	if v, isJudged := j.of(o.ID); isJudged && !v.known && v.check.State != missions.CheckGood {
 		j.c.Err.Line("%s", print.Clean(v.line(o.Mission)))

@@ -25,6 +25,8 @@ type Outcome struct {
 	Answer    string  `json:"answer,omitempty"`
 	Output    string  `json:"output,omitempty"` // the file that the agent has printed to
 	Problem   string  `json:"problem,omitempty"`
+	// Notes are what its keeper could not do beside, as to tell the parent's agent.
+	Notes []string `json:"notes,omitempty"`
 
 	PromptKept bool `json:"prompt_kept,omitempty"` // no agent has taken it
 }

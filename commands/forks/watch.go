@@ -248,7 +248,8 @@ func (r *run) take(e keeperEvent) {
 			b.hear(e.line)
 			if b.begun.IsZero() {
 				r.say("%s %s%s", b.mission.Name, e.line, r.afterThis())
-			} else if strings.HasPrefix(e.line, "note: ") {
+			} else if note, isNote := strings.CutPrefix(e.line, "note: "); isNote {
+				b.outcome.Notes = append(b.outcome.Notes, note)
 				r.say("%s: %s", b.mission.Name, e.line)
 			}
 		}

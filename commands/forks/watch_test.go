@@ -60,6 +60,21 @@ func TestEndings(t *testing.T) {
 	}
 }
 
+// TestNotesOfWatchedForks: what a keeper notes beneath a table is said when the table is gone.
+func TestNotesOfWatchedForks(t *testing.T) {
+	t.Parallel()
+	b := calltest.New(t, oneFork{})
+	run := &run{c: &call.Call{Env: b.Env}, svc: oneFork{}, watch: func([]Standing) {}}
+	run.forks = []*background{{mission: missions.Mission{ID: "id", Name: "fork"}, begun: b.Env.Now()}}
+	err := run.c.Do(func(*call.Call) error {
+		run.take(keeperEvent{mission: "id", line: "note: its parent is not told how it ended: it is gone"})
+		return nil
+	})
+	if notes := run.forks[0].outcome.Notes; err != nil || len(notes) != 1 || notes[0] != "its parent is not told how it ended: it is gone" || b.Stderr.Len() > 0 {
+		t.Errorf("%v, noted %q, and it says %q", err, notes, b.Stderr.String())
+	}
+}
+
 // TestMailboxKeepsAll: nobody who says something waits for the reader.
 func TestMailboxKeepsAll(t *testing.T) {
 	t.Parallel()
