@@ -55,6 +55,16 @@ func promote(in promoteInput, self *missions.Mission) (line, error) {
 	return l.then(in.Fork), notFlags(in.Fork)
 }
 
+type saveInput struct {
+	FilesOnly        bool   `json:"files_only,omitempty" jsonschema:"the other mission's conversation stays as it is"`
+	ConversationOnly bool   `json:"conversation_only,omitempty" jsonschema:"the other mission's files stay as they are"`
+	Others           string `json:"others,omitempty" jsonschema:"where both changed the same lines: keep what the other mission has, or replace it; leave it out until the plan names such paths" oneof:"keep,replace"`
+}
+
+func saveContext(in saveInput, self *missions.Mission) (line, error) {
+	return promote(promoteInput{FilesOnly: in.FilesOnly, ConversationOnly: in.ConversationOnly, Others: in.Others}, self)
+}
+
 // others adds what becomes of paths that two sides have changed.
 func (l line) others(choice string) line {
 	return l.when(choice == "keep", "--keep-others").when(choice == "replace", "--all")

@@ -22,10 +22,10 @@ func Command() *call.Verb {
 	return &call.Verb{
 		Name: "mcp", Short: "serve Umbra's tools to an agent, over MCP (called by the agent)",
 		Long: `Speaks the Model Context Protocol on stdin and stdout, until stdin ends. The tools list
-missions and snapshots, show, compare and take them, fork the agent's own mission and run
-forks in the background, report to the parent of a fork, and plan a restore or a
-promotion. These two are done only when the user says yes: in the agent, where it can
-ask, else by the command that the tool names.`,
+missions and snapshots, show, compare and take them, fork the agent's own mission, run
+forks in the background, enter and leave a side fork, report to the parent of a fork, and
+plan a restore or a promotion. These two are done only when the user says yes: in the
+agent, where it can ask, else by the command that the tool names.`,
 		Run: serve,
 	}
 }
@@ -52,7 +52,8 @@ type server struct {
 const instructions = `Umbra keeps a snapshot of this workspace, and of this conversation, at each prompt, tool and answer.
 A mission is one agent at work in one workspace; you are one. A moment is written MISSION@TURN: login@3 is the end of turn 3 of login, ` +
 	`login@3.0 the moment before its prompt; the tool timeline lists them.
-Take a snapshot before a risky step. Use run_fork to let copies of yourself try something, each in a workspace of its own. ` +
+Take a snapshot before a risky step. Use run_fork to let copies of yourself try something, each in a workspace of its own, ` +
+	`and enter_fork to try something aside in this terminal and come back. ` +
 	`Nothing that is in a snapshot is lost: do not redo by hand what show, cat or restore can give back.
 restore and promote change files: they show a plan, and your user decides. ` +
 	`A message that names a command, such as "umbra log login", is for your user's shell; the tool of that work does the same.`

@@ -35,7 +35,13 @@ func tools() []adder {
 		adding("snapshot", "Keep the files as they are now, and the conversation so far, before you do something risky. "+
 			"Prints its id, which restore, diff, show and run_fork take as a moment. (umbra snapshot)", takeSnapshot),
 		adding("report_updates", "From a fork: tell the agent of the mission that you were forked from what you have found. It is given the message with its next prompt, once. "+
-			"Say in it all that the parent needs, since it has seen nothing of your work. (umbra fork report)", report),
+			"Say in it all that the parent needs, since it has seen nothing of your work. "+
+			"A side fork is left then, when this turn has ended: stop then. (umbra fork report)", report),
+		adding("enter_fork", "Try something aside: when this turn has ended, a fork of you goes on in your terminal, with your conversation up to here and a copy of the files. "+
+			"You are parked, as you are now, until the fork is left by exit_fork, report_updates or save_context. "+
+			"Stop after this call; what is to be tried goes into topic, for your fork to begin with. Not within a side fork. (umbra fork enter)", enterFork),
+		adding("exit_fork", "From a side fork that enter_fork has made: leave it, when this turn has ended. The mission that you were forked from goes on in this terminal "+
+			"and knows nothing of your work, of which all is kept. Stop after this call. (umbra fork exit)", exitFork),
 		forking("fork", "Make a copy of a mission, files and conversation, in a workspace of its own, and start no agent in it. "+
 			"Without a moment it is you, as you are now. Your user starts it by: umbra mission resume NAME. (umbra fork)", fork),
 		forking("run_fork", "Make copies of yourself that each answer a prompt in the background, in a workspace of its own, with your conversation up to here. "+
@@ -43,6 +49,8 @@ func tools() []adder {
 			"each also reports its last answer to you, with your next prompt. (umbra fork run)", runFork),
 		asking("restore", "Put files and conversation back as they were at a moment. Shows your user the plan and asks; where your user can't be asked, it only returns the plan. "+
 			"Of your own mission it is done when this turn has ended: stop then. (umbra restore)", restore),
+		asking("save_context", "From a side fork that enter_fork has made: make your files and your conversation those of the mission that you were forked from, and leave the fork, "+
+			"when this turn has ended: stop then. Shows your user the plan and asks; where your user can't be asked, it only returns the plan. (umbra promote)", saveContext),
 		asking("promote", "Make a fork's files and conversation those of the mission that it was forked from. Shows your user the plan and asks; "+
 			"where your user can't be asked, it only returns the plan. (umbra promote)", promote),
 	}
@@ -166,13 +174,25 @@ func takeSnapshot(in snapshotInput) (line, error) {
 type reportInput struct {
 	Message string `json:"message" jsonschema:"what the parent is to know"`
 	Fork    string `json:"fork,omitempty" jsonschema:"name of the fork that reports; without it your own mission"`
+	Stay    bool   `json:"stay,omitempty" jsonschema:"go on in the side fork after this turn, too"`
 }
 
 func report(in reportInput) (line, error) {
-	l := command("fork", "report").then(in.Fork, "-")
+	l := command("fork", "report").when(in.Stay, "--stay").then(in.Fork, "-")
 	l.stdin = in.Message
 	return l, notFlags(in.Fork)
 }
+
+type enterInput struct {
+	Topic  string `json:"topic,omitempty" jsonschema:"the first prompt of the fork's agent; without it your user types one"`
+	Moment string `json:"moment,omitempty" jsonschema:"a past moment of yours to fork, such as login@3; without it, you as you are when this turn has ended"`
+}
+
+func enterFork(in enterInput) (line, error) {
+	return command("fork", "enter").with("topic", in.Topic).then(in.Moment), notFlags(in.Moment)
+}
+
+func exitFork(struct{}) (line, error) { return command("fork", "exit"), nil }
 
 type forkInput struct {
 	Moment string `json:"moment,omitempty" jsonschema:"the moment to fork, such as login@3; without it, you as you are now"`
