@@ -262,5 +262,5 @@ func TestLongPlan(t *testing.T) {
 		s.plan.Modify = append(s.plan.Modify, fmt.Sprint("file", i))
 	}
 	x := begin(t, s, 100, 24).keys("j", "j", "enter").sees("file0", "more below")
-	x.keys(strings.Repeat("j", 1100)).sees("… and 4001 more lines; umbra restore --preview")
+	x.keys(slices.Repeat([]string{"pgdown"}, 100)...).sees("… and 4001 more lines; umbra restore --preview")
 }

@@ -399,7 +399,7 @@ func TestSizes(t *testing.T) {
 	x := begin(t, world(4), 80, 24)
 	for _, overlay := range []string{"", "?", "/", "u", "f", "enter"} {
 		for w := 10; w < 180; w += 7 {
-			for h := 4; h < 60; h += 3 {
+			for h := 4 + w%9; h < 60; h += 9 { // each height with some of the widths
 				x.send(tea.WindowSizeMsg{Width: w, Height: h})
 				x.keys("tab", overlay)
 				lines := strings.Split(x.model.screen(), "\n")

@@ -111,7 +111,7 @@ func TestSearchOfUnevenNames(t *testing.T) {
 		return id
 	}
 	w := &packWriter{}
-	const size = 60_000
+	const size = 40_000
 	for n := 0; n < size; n += 2 {
 		w.entries = append(w.entries, packEntry{id: uneven(n * 64), offset: 12 + int64(n)}, packEntry{id: uneven(n*64 + 1), offset: 13 + int64(n)})
 	}
@@ -123,7 +123,7 @@ func TestSearchOfUnevenNames(t *testing.T) {
 	if p.whole != nil {
 		t.Fatal("the index is held")
 	}
-	for n := 0; n < size; n += 2 {
+	for n := 0; n < size; n += 6 {
 		for k := range 3 { // the third is not there
 			off, ok, err := p.Find(uneven(n*64 + k))
 			if err != nil || ok != (k < 2) || ok && off != 12+int64(n+k) {

@@ -21,7 +21,7 @@ func startLong(t *testing.T) *talker {
 	c := startTalker(t)
 	c.hook("SessionStart", map[string]any{"source": "startup"})
 	filler := strings.Repeat("words ", 4000)
-	for n := range 60 {
+	for n := range 30 {
 		c.say(c.line("user", fmt.Sprintf("l%d", n), "", fmt.Sprintf("%q", filler)),
 			c.line("assistant", fmt.Sprintf("m%d", n), "", `[{"type":"text","text":"`+filler+`"}]`))
 	}

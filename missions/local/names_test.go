@@ -37,7 +37,7 @@ func TestHugePrompt(t *testing.T) {
 	b.write("a.txt", "one\n")
 	c := newTalker(b)
 	c.hook("SessionStart", map[string]any{"source": "startup"})
-	prompt := strings.Repeat("Ü", 1<<20)
+	prompt := strings.Repeat("Ü", 1<<18)
 	c.hook("UserPromptSubmit", map[string]any{"prompt": prompt})
 	list, err := b.local.Missions(t.Context(), missions.MissionsRequest{Caller: b.caller()})
 	if err != nil || len(list) != 1 || list[0].LastPrompt == nil {

@@ -277,8 +277,8 @@ func TestCutEndOfTranscripts(t *testing.T) {
 		one := fixture(t, name)
 		all := bytes.Repeat(one, 5+200/len(linesOf(one)))
 		told := 0
-		for part := range 32 {
-			from := len(all) * part / 32
+		for part := range 16 {
+			from := len(all) * part / 16
 			for _, from := range []int{from, from + bytes.IndexByte(all[from:], '\n') + 1} {
 				if sameEnd(t, all, from) {
 					told++
