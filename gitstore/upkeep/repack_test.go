@@ -386,17 +386,17 @@ func TestKeptPackStays(t *testing.T) {
 	storetest.Fsck(t, s)
 }
 
-// TestRepackOfLargeFiles keeps what changed of a file of 20 MB, not each of its versions.
+// TestRepackOfLargeFiles keeps what changed of a file of 8 MB, not each of its versions.
 func TestRepackOfLargeFiles(t *testing.T) {
 	t.Parallel()
 	s, ctx := storetest.New(t), context.Background()
-	const size = 20_000_000
+	const size = 8_000_000
 	content := make([]byte, size)
 	random := rand.NewChaCha8([32]byte{1})
 	_, _ = random.Read(content)
 	var ids []gitstore.ID
 	for version := range 3 {
-		copy(content[version*5_000_000:], fmt.Sprintf("version %d", version))
+		copy(content[version*size/4:], fmt.Sprintf("version %d", version))
 		b := s.NewBatch()
 		ids = append(ids, storetest.Must[gitstore.ID](t)(b.Blob(content)))
 		storetest.NoErr(t, b.Flush(ctx))
