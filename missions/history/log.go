@@ -4,10 +4,8 @@ import (
 	"context"
 	"regexp"
 	"slices"
-	"strings"
 	"time"
 
-	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/addresses"
 	"github.com/umbra-vcs/umbra/missions/projects"
@@ -60,7 +58,7 @@ func (rd *Reader) listEntriesByName(ctx context.Context, at addresses.ResolvedMo
 	differ := logDiffer{project: at.Project, request: r}
 	defer differ.close()
 	err = at.Project.WalkTurns(at.Snapshot.ID, func(turn []projects.NumberedSnapshot) error {
-		prompt, asked := promptOfTurn(turn)
+		prompt, asked := projects.PromptOfTurn(turn)
 		for _, s := range turn {
 			path, from, touched, err := trail.follow(ctx, s.Snapshot)
 			if err != nil {
@@ -105,16 +103,6 @@ func (rd *Reader) listEntriesByName(ctx context.Context, at addresses.ResolvedMo
 // nonEmptyNames leaves out empty names.
 func nonEmptyNames(all ...string) []string {
 	return slices.DeleteFunc(all, func(name string) bool { return name == "" })
-}
-
-// promptOfTurn is a turn's prompt, and the snapshot whose message it is.
-func promptOfTurn(turn []projects.NumberedSnapshot) (prompt string, by gitstore.ID) {
-	for _, s := range slices.Backward(turn) {
-		if said, ok := strings.CutPrefix(s.Message, "prompt: "); ok && projects.TriggersOf(s.Snapshot).Has(missions.TriggerPrompt) {
-			return said, s.ID
-		}
-	}
-	return "", by
 }
 
 // addForkEntries adds the snapshots of this mission's forks and of their forks, or of all

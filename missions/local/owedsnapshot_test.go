@@ -7,8 +7,8 @@ import (
 
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/home"
+	"github.com/umbra-vcs/umbra/missions/presence"
 	"github.com/umbra-vcs/umbra/missions/projects"
-	"github.com/umbra-vcs/umbra/missions/restores"
 	"github.com/umbra-vcs/umbra/missions/settings"
 	"github.com/umbra-vcs/umbra/missions/snapshots"
 )
@@ -81,7 +81,7 @@ func TestOwedAndForeign(t *testing.T) {
 				t.Errorf("it is %s in turn %d", now.State, now.Turn)
 			}
 			_, err := c.local.Restore(context.Background(), missions.RestoreRequest{Caller: c.caller(), Moment: c.only().Name + "@1", FilesOnly: true})
-			if passed > restores.LateSnapshotGrace {
+			if passed > presence.LateSnapshotGrace {
 				c.fails("a restore", err, missions.KindConflict)
 			} else if err != nil {
 				t.Error(err)

@@ -7,6 +7,7 @@ import (
 	"iter"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/umbra-vcs/umbra/gitstore"
@@ -179,30 +180,13 @@ func (nb *Neighbours) SnapshotsSince(ctx context.Context, m *projects.Mission, t
 	return steps, err
 }
 
-// LateSnapshotGrace is how late a late snapshot may be and still count for what its
-// turn has done. Later, others may have been at work.
-const LateSnapshotGrace = time.Minute
-
 // addChanges finds the owner of what changed between two neighbouring snapshots.
 func (o *owners) addChanges(p *projects.Project, before, after projects.NumberedSnapshot) error {
-	inside := before.Turn == after.Turn && before.TakenInTurn()
-	if inside && after.Late {
-		info, err := p.ReadSnapshotInfo(after.Snapshot)
-		if err != nil && !projects.IsObjectLost(err) {
-			return err
-		}
-		inside = err == nil && (info.RequestedAt.IsZero() || after.At.Sub(info.RequestedAt) < LateSnapshotGrace)
-	}
-	mine := inside || projects.TriggersOf(after.Snapshot).Operation() != "" || !o.hasTurns && !before.IsClosed()
-	known := mine || !o.hasTurns
+	mine := sync.OnceValues(func() (bool, error) { return presence.MadeByMission(p, before, after, o.hasTurns) })
 	var failed error
 	err := o.eachChangedPath(p, before.Tree, after.Tree, func(path string) {
-		if !known {
-			known = true
-			mine, failed = presence.IsWithoutHooks(p, after.Snapshot)
-			mine = mine && !before.IsClosed()
-		}
-		if mine {
+		own, err := mine()
+		if failed = err; own {
 			o.addOwnChange(path, before.At, after.At)
 		} else {
 			o.foreign[path] = true
