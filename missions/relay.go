@@ -64,6 +64,10 @@ func (r Relay) Compare(ctx context.Context, q CompareRequest) ([]ComparedFork, e
 	return method("compare", Reads, Service.Compare).by(ctx, r, q)
 }
 
+func (r Relay) PlanLanding(ctx context.Context, q LandingRequest) (LandingPlan, error) {
+	return method("plan_landing", Reads, Service.PlanLanding).by(ctx, r, q)
+}
+
 func (r Relay) EnterFork(ctx context.Context, q EnterForkRequest) (SideForkResult, error) {
 	return method("enter_fork", Grows, Service.EnterFork).unsure("the side fork was entered", "umbra mission ls --tree shows it if it was").by(ctx, r, q)
 }

@@ -16,6 +16,7 @@ type Service interface {
 	Missions
 	Launches
 	Forks
+	Landings
 	Updates
 	Removals
 	Snapshots

@@ -18,6 +18,7 @@ import (
 	"github.com/umbra-vcs/umbra/missions/history"
 	"github.com/umbra-vcs/umbra/missions/home"
 	"github.com/umbra-vcs/umbra/missions/hooks"
+	"github.com/umbra-vcs/umbra/missions/landings"
 	"github.com/umbra-vcs/umbra/missions/merges"
 	"github.com/umbra-vcs/umbra/missions/moves"
 	"github.com/umbra-vcs/umbra/missions/presence"
@@ -60,6 +61,7 @@ type forkRooms struct {
 	*comparisons.Comparer
 	*updates.Courier
 	*sideforks.Exchanger
+	*landings.Lander
 	*merges.Merger
 }
 
@@ -115,6 +117,7 @@ func New(o Options) (*Service, error) {
 	s.Forker = forks.New(d, s.Finder, s.Library, s.Taker, s.Observer, s.Launcher, s.Bin, s.Courier)
 	s.Promoter = promotes.New(d, s.Finder, s.Taker, s.Observer, s.Scheduler)
 	s.Exchanger = sideforks.New(d, s.Finder, s.Scheduler, s.Forker, s.Promoter)
+	s.Lander = landings.New(d, s.Finder, s.Observer)
 	s.Merger = merges.New(d, merges.Rooms{
 		Addresses: s.Finder, Snapshots: s.Taker, Presence: s.Observer, Handovers: s.Scheduler,
 		Promotes: s.Promoter, Forks: s.Forker, Updates: s.Courier,

@@ -35,6 +35,7 @@ func Checks() []Check {
 		{"a fork lives on its own", forkLives},
 		{"a fork comes home", forkComesHome},
 		{"forks are merged", forksMerged},
+		{"the work of a mission is listed", workListed},
 		{"forks are compared", forksCompared},
 		{"a fork reports to its parent", forkReports},
 		{"an agent is launched, kept, waited for and stopped", agentLives},
