@@ -105,6 +105,7 @@ func runs() []running {
 		{page: "README.md", language: "sh", test: "TestReadme"},
 		{page: "docs/concepts.md", language: "sh", test: "TestReadme"},
 		{page: "docs/forks.md", language: "sh", test: "TestReadme"},
+		{page: "docs/landing.md", language: "sh", test: "TestReadme"},
 		{page: "docs/troubleshooting.md", language: "sh", test: "TestReadme"},
 		{page: "docs/cli.md", language: "sh", test: "TestExamples"},
 		{page: "docs/configuration.md", language: "sh", test: "TestConfigurationPage"},

@@ -19,7 +19,7 @@ func TestReadme(t *testing.T) {
 		script += "echo '$ '" + shellQuoted(strings.TrimSpace(line)) + "\n" + strings.TrimSuffix(line, "\n") + "\n"
 	}
 	blocks := 0
-	for _, page := range []string{"README.md", "docs/concepts.md", "docs/forks.md", "docs/troubleshooting.md"} {
+	for _, page := range []string{"README.md", "docs/concepts.md", "docs/forks.md", "docs/landing.md", "docs/troubleshooting.md"} {
 		for _, b := range blocksOf(t, page) {
 			for line := range strings.Lines(b.text) {
 				typed(line)
@@ -85,6 +85,8 @@ cd ~/published
 git init -q -b main
 git add .
 git -c user.name=a -c user.email=a@example.com commit -qm source
+git config --global user.name a
+git config --global user.email a@example.com
 git config --global url."$HOME/published".insteadOf https://github.com/umbra-vcs/umbra`)
 	run(t, home, "cd ~/code/app && git init -q -b main && echo '# app' >README.md && git add . && git -c user.name=a -c user.email=a@example.com commit -qm begin")
 	return home

@@ -37,6 +37,7 @@ func inReadOnlyHome() map[string][]attempt {
 		"mission rm":       {{refused, "one --yes", 0}, {reads, "one --preview", 0}},
 		"fork":             one(refused, "one --no-launch --name other"),
 		"promote":          {{refused, "child --keep", 0}, {reads, "child --preview", 0}},
+		"land":             {{refused, "child", 0}, {reads, "one --preview", 0}},
 		"fork promote":     one(refused, "child --keep"),
 		"merge":            {{refused, "child", 0}, {reads, "child --preview", 0}, {silent, "--status", 10}},
 		"contest":          {{refused, "one --prompt x --count 2", 0}, {silent, "--continue", 10}},

@@ -25,7 +25,9 @@ func newTypist(t *testing.T, env ...string) *typist {
 		"GIT_CONFIG_NOSYSTEM=1", "UMBRA_NO_DAEMON=1", "CLAUDE_CONFIG_DIR=" + filepath.Join(home, ".claude"),
 	}, env...)}
 	p.program("claude", `exec umbra scripted-agent "$@"`)
-	p.sh(`mkdir -p ~/code/app
+	p.sh(`git config --global user.name a
+git config --global user.email a@example.com
+mkdir -p ~/code/app
 cd ~/code/app
 git init -q -b main
 echo '# app' >README.md

@@ -13,6 +13,7 @@ import (
 	"github.com/umbra-vcs/umbra/commands/hook"
 	"github.com/umbra-vcs/umbra/commands/hooks"
 	"github.com/umbra-vcs/umbra/commands/keeper"
+	"github.com/umbra-vcs/umbra/commands/land"
 	"github.com/umbra-vcs/umbra/commands/mcp"
 	"github.com/umbra-vcs/umbra/commands/merges"
 	"github.com/umbra-vcs/umbra/commands/mission"
@@ -32,7 +33,7 @@ func allVerbs() []*call.Verb {
 	return []*call.Verb{
 		mission.Command(), mission.Fork(), mission.Project(),
 		timeline.Command(), history.Snapshot(), history.Log(), history.Show(), history.Cat(), history.Diff(),
-		restores.Restore(), restores.Promote(mission.OfferRemoval), contests.Compare(), contests.Contest(), merges.Merge(), restores.Undo(), restores.Redo(), history.Pin(), history.Unpin(), history.Pins(), history.Git(),
+		restores.Restore(), restores.Promote(mission.OfferRemoval), contests.Compare(), contests.Contest(), merges.Merge(), land.Command(), restores.Undo(), restores.Redo(), history.Pin(), history.Unpin(), history.Pins(), history.Git(),
 		updates.Updates(), status.Command(), upkeep.Doctor(), config.Command(), daemon.Command(), hooks.Command(), hook.Command(), mcp.Command(),
 		complete.Scripts(), complete.Command(allVerbs), reference.Man(allVerbs), version.Command(), reference.Docs(allVerbs), uninstall.Command(allVerbs),
 		upkeep.Du(), upkeep.Trash(), upkeep.Forget(),

@@ -9,20 +9,22 @@ import (
 
 	"github.com/umbra-vcs/umbra/commands/call"
 	"github.com/umbra-vcs/umbra/commands/flags"
+	"github.com/umbra-vcs/umbra/commands/land"
 	"github.com/umbra-vcs/umbra/commands/print"
 	"github.com/umbra-vcs/umbra/missions"
 )
 
-type missionRmOptions struct{ workspace, preview, force bool }
+type missionRmOptions struct{ workspace, preview, force, landed bool }
 
 func missionRmCommand() *call.Verb {
 	var o missionRmOptions
 	return &call.Verb{
-		Name: "rm", Args: "MISSION…", Min: 1, Max: call.AnyNumber, Short: "remove missions, into the trash",
+		Name: "rm", Args: "MISSION…", Min: 1, Max: call.AnyNumber, Instead: "landed", Short: "remove missions, into the trash",
 		Long: "Lists first what is only there: ignored files, unmerged commits, anything uncaptured.\nSnapshots that other missions or pins need stay.",
 		Flags: []flags.Flag{
 			flags.Bool("workspace", "the workspace too, if Umbra made it", &o.workspace),
 			flags.Bool("preview", "only list", &o.preview),
+			flags.Bool("landed", "those whose work umbra land has put on a branch, all of it", &o.landed),
 			flags.Bool("force", "also a mission whose agent is live", &o.force),
 		},
 		Run: func(c *call.Call) error { return runMissionRm(c, o) },
@@ -35,7 +37,13 @@ func runMissionRm(c *call.Call, o missionRmOptions) error {
 		return err
 	}
 	request := missions.RemoveRequest{Caller: caller, Workspace: o.workspace, Force: o.force, Preview: true}
-	listed, busy, err := listRemoval(ctx, svc, request, c.Arguments)
+	names := c.Arguments
+	if o.landed {
+		if names, err = landedMissions(ctx, c, svc, caller); err != nil {
+			return err
+		}
+	}
+	listed, busy, err := listRemoval(ctx, svc, request, names)
 	if err != nil || len(listed.Missions) == 0 {
 		return errors.Join(err, busy)
 	}
@@ -46,6 +54,18 @@ func runMissionRm(c *call.Call, o missionRmOptions) error {
 		return errors.Join(err, busy)
 	}
 	return errors.Join(busy, removeListed(ctx, c, svc, request, listed))
+}
+
+// landedMissions are the missions all of whose work has landed.
+func landedMissions(ctx context.Context, c *call.Call, svc missions.Service, caller missions.Caller) ([]string, error) {
+	if len(c.Arguments) > 0 {
+		return nil, missions.Errorf(missions.KindUsage, "choose one", "--landed and names of missions contradict each other")
+	}
+	names, err := land.Missions(ctx, c, svc, caller)
+	if err == nil && len(names) == 0 {
+		c.Notice("no mission without an agent has landed whole; umbra land puts work on a branch")
+	}
+	return names, err
 }
 
 // removeListed removes the missions that were listed.

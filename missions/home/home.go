@@ -217,6 +217,9 @@ func (h Home) CheckResultFile(mission string) string {
 
 const checkResultEnd = ".json"
 
+// LandedFile is which work of a mission is on a branch of the user's.
+func (h Home) LandedFile(mission string) string { return h.Path("agents", "landed", mission) }
+
 // SocketFile holds the path of the socket of whoever holds the home lock.
 func (h Home) SocketFile() string { return h.Path("socket-" + h.Machine) }
 

@@ -166,9 +166,10 @@ func (b *Bin) removeMission(ctx context.Context, m *projects.Mission, r missions
 	return errors.Join(b.Journal.DeleteLive(m.ID), b.Journal.DropQueue(m.ID), b.removeOutputs(m.ID))
 }
 
-// removeOutputs removes what a mission's agent and its checks have printed.
+// removeOutputs removes what a mission's agent and its checks have printed, and what is known
+// of its work on branches.
 func (b *Bin) removeOutputs(mission string) (err error) {
-	for _, name := range []string{b.Home.OutputFile(mission), b.Home.CheckOutputFile(mission), b.Home.CheckResultFile(mission)} {
+	for _, name := range []string{b.Home.OutputFile(mission), b.Home.CheckOutputFile(mission), b.Home.CheckResultFile(mission), b.Home.LandedFile(mission)} {
 		err = errors.Join(err, journal.Remove(name))
 	}
 	return err

@@ -1,0 +1,342 @@
+package commits
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestLandsAsTheUserWould: the trees of the commits are those that the user makes who types
+// git add and git commit after each turn, whatever the user's git does to files.
+func TestLandsAsTheUserWould(t *testing.T) {
+	t.Parallel()
+	filters := []string{"filter.up.clean=./tools/up", "filter.point.clean=./tools/point", "filter.point.required=true"}
+	for name, settings := range map[string][]string{
+		"plain":       nil,
+		"autocrlf":    {"core.autocrlf=true"},
+		"input":       {"core.autocrlf=input", "core.safecrlf=false"},
+		"no modes":    {"core.fileMode=false"},
+		"many":        {"core.autocrlf=true", "core.splitIndex=true", "core.untrackedCache=true", "core.quotePath=false"},
+		"no symlinks": {"core.symlinks=false"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t)
+			b.configure(append(filters, settings...)...)
+			b.begin()
+			twin := filepath.Join(b.home, "twin") // the user who commits after each turn
+			b.in(b.home, "clone", "-q", "--no-hardlinks", b.dir, twin)
+			var want []string
+			b.turns(func(turn int) {
+				b.in(b.dir, "--git-dir="+filepath.Join(twin, ".git"), "config", "core.worktree", b.dir)
+				for _, kv := range append(filters, settings...) {
+					key, value, _ := strings.Cut(kv, "=")
+					b.in(b.dir, "--git-dir="+filepath.Join(twin, ".git"), "config", key, value)
+				}
+				b.in(b.dir, "--git-dir="+filepath.Join(twin, ".git"), "--work-tree="+b.dir, "add", "-A")
+				b.in(b.dir, "--git-dir="+filepath.Join(twin, ".git"), "--work-tree="+b.dir, "commit", "-q", "-m", fmt.Sprint("turn ", turn))
+				want = append(want, b.in(b.dir, "--git-dir="+filepath.Join(twin, ".git"), "rev-parse", "HEAD^{tree}"))
+			})
+			r := b.land()
+			got := strings.Fields(b.git("log", "--reverse", "--format=%T", "-3"))
+			if len(r.Commits) != 3 || !slices.Equal(got, want) {
+				for i := range want {
+					t.Logf("turn %d:\n%s", i+1, b.git("--git-dir="+filepath.Join(twin, ".git"), "ls-tree", "-r", want[i]))
+					t.Logf("landed:\n%s", b.git("ls-tree", "-r", got[i]))
+				}
+				t.Fatalf("trees %v, want %v", got, want)
+			}
+			if status := b.git("status", "--porcelain"); status != "" || len(r.Left) > 0 {
+				t.Errorf("left: %q %v", status, r.Left)
+			}
+			if again := b.land(); len(again.Commits) > 0 {
+				t.Errorf("landed again: %+v", again.Commits)
+			}
+		})
+	}
+}
+
+// TestOthersStayOut: what the user has changed between the turns lands with none of them,
+// also in the same file, and in the same lines it is refused.
+func TestOthersStayOut(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	lines := func(first, last string) string { return first + "\n2\n3\n4\n5\n6\n7\n" + last + "\n" }
+	b.put("both.txt", lines("1", "8"))
+	b.begin()
+	b.put("both.txt", lines("one of the user", "8"))
+	b.put("mine.txt", "mine\n")
+	b.step("", "")
+	b.put("both.txt", lines("one of the user", "eight of the agent"))
+	b.put("theirs.txt", "theirs\n")
+	b.step("1", "change eight")
+	r := b.land()
+	if got := b.git("show", "HEAD:both.txt"); got != strings.TrimSpace(lines("1", "eight of the agent")) {
+		t.Errorf("landed %q", got)
+	}
+	if !slices.Equal(r.Left, []string{"both.txt", "mine.txt"}) {
+		t.Errorf("left %v", r.Left)
+	}
+	b.put("both.txt", lines("one of the agent", "eight of the agent"))
+	b.step("2", "change one")
+	b.refused("both.txt")
+	r = b.land(func(o *Options) { o.All = true })
+	if b.git("show", "HEAD:both.txt") != strings.TrimSpace(lines("one of the agent", "eight of the agent")) || !slices.Equal(r.Left, []string{"mine.txt"}) {
+		t.Errorf("with all: left %v", r.Left)
+	}
+}
+
+// TestHooksOfTheUser: a hook may change what is committed, and the message; the files in
+// the workspace are as it leaves them.
+func TestHooksOfTheUser(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.begin()
+	b.put("a.go", "  indented\n")
+	b.step("1", "add a file")
+	b.put("b.go", "  indented too\n")
+	b.step("2", "add another")
+	b.hook("pre-commit", "for f in $(git diff --cached --name-only); do sed 's/^  *//' \"$f\" >\"$f.new\" && mv \"$f.new\" \"$f\" && git add \"$f\"; done\n")
+	b.hook("commit-msg", "echo 'Checked-by: a hook' >>\"$1\"\n")
+	b.hook("prepare-commit-msg", "sed \"1s/^/$(git symbolic-ref --short HEAD): /\" \"$1\" >\"$1.new\" && mv \"$1.new\" \"$1\"\n")
+	r := b.land()
+	if b.git("show", "HEAD:a.go") != "indented" || b.git("show", "HEAD:b.go") != "indented too" || b.read("a.go") != "indented\n" {
+		t.Errorf("the formatter's work: %q %q %q", b.git("show", "HEAD:a.go"), b.git("show", "HEAD:b.go"), b.read("a.go"))
+	}
+	if got := b.git("log", "-2", "--format=%B"); strings.Count(got, "Checked-by: a hook") != 2 || !strings.Contains(got, "main: add another") {
+		t.Errorf("messages: %s", got)
+	}
+	if len(r.Commits) != 2 || b.git("status", "--porcelain") != "" {
+		t.Errorf("left: %q", b.git("status", "--porcelain"))
+	}
+	// On a branch that is not checked out, hooks see that branch, and the same files.
+	b.put("c.go", "  third\n")
+	b.step("3", "add a third")
+	b.land(func(o *Options) { o.Branch = "topic" })
+	if !strings.HasPrefix(b.git("log", "-1", "--format=%s", "topic"), "topic: add a third ") || b.git("show", "topic:c.go") != "third" || b.git("symbolic-ref", "--short", "HEAD") != "main" {
+		t.Errorf("on a branch: %q %q %q", b.git("log", "-1", "--format=%B", "topic"), b.git("show", "topic:c.go"), b.git("symbolic-ref", "--short", "HEAD"))
+	}
+	if status := b.git("status", "--porcelain"); status != "?? c.go" {
+		t.Errorf("the index moved: %q", status)
+	}
+}
+
+// TestRefusedCommit: where a hook, or a missing name or key, refuses the second commit, the
+// branch and the index are as before the first.
+func TestRefusedCommit(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.begin()
+	b.put("a.txt", "a\n")
+	b.step("1", "add a")
+	b.put("b.txt", "b\n")
+	b.step("2", "add b")
+	b.hook("pre-commit", "git diff --cached --name-only | grep -q b.txt || exit 0\necho no b, please >&2\nexit 1\n")
+	if e := b.refused("no b, please"); !strings.Contains(e.Hint, "--no-verify") {
+		t.Errorf("hint: %s", e.Hint)
+	}
+	b.refused("no b, please", func(o *Options) { o.Branch = "topic" })
+	b.git("config", "commit.gpgSign", "true")
+	b.git("config", "gpg.format", "ssh")
+	b.git("config", "user.signingKey", filepath.Join(b.home, "no-such-key"))
+	b.refused("git commit refuses", func(o *Options) { o.NoVerify = true })
+	if r := b.land(func(o *Options) { o.NoVerify, o.NoSign = true, true }); len(r.Commits) != 2 {
+		t.Errorf("landed %+v", r)
+	}
+}
+
+// TestSigned: commits are signed with the user's key.
+func TestSigned(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("ssh-keygen"); err != nil {
+		t.Skip("ssh-keygen is not installed")
+	}
+	b := newBench(t)
+	key := filepath.Join(b.home, "key")
+	if out, err := exec.Command("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "ada@example.com", "-f", key).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	public, err := os.ReadFile(key + ".pub")
+	if err == nil {
+		err = os.WriteFile(filepath.Join(b.home, "signers"), append([]byte("ada@example.com "), public...), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.configure("gpg.format=ssh", "user.signingKey="+key, "commit.gpgSign=true", "gpg.ssh.allowedSignersFile="+filepath.Join(b.home, "signers"))
+	b.begin()
+	b.put("a.txt", "a\n")
+	b.step("1", "add a")
+	b.land()
+	if got := b.git("log", "-1", "--format=%G? %GS %an"); got != "G ada@example.com Ada" {
+		t.Errorf("signature: %s", got)
+	}
+	b.git("verify-commit", "HEAD")
+}
+
+// errKilled is the end of a process, in tests.
+var errKilled = errors.New("killed")
+
+// TestKilledAtEachStep: wherever it is killed, the branch has none or some of the commits,
+// nothing is staged that is not the next one's, and the same call makes the rest.
+func TestKilledAtEachStep(t *testing.T) {
+	t.Parallel()
+	for _, branch := range []string{"", "topic"} {
+		points := 0
+		for at := 1; at == 1 || at <= points; at++ {
+			b := newBench(t)
+			b.begin()
+			for turn := range 3 {
+				b.put(fmt.Sprintf("%d.txt", turn), "new\n")
+				b.put("begun.txt", strings.Repeat("more\n", turn+1))
+				b.step(fmt.Sprint(turn+1), fmt.Sprint("turn ", turn+1))
+			}
+			work, err := b.open(func(o *Options) { o.Branch = branch })
+			if err != nil {
+				t.Fatal(err)
+			}
+			passed := 0
+			work.reached = func(string) {
+				if passed++; passed == at {
+					panic(errKilled)
+				}
+			}
+			killed := func() (killed bool) {
+				defer func() { killed = recover() != nil }()
+				_, err = work.Make()
+				return false
+			}()
+			if !killed {
+				t.Fatalf("not killed at %d: %v", at, err)
+			}
+			b.land(func(o *Options) { o.Branch = branch })
+			on := "main"
+			if branch != "" {
+				on = branch
+			}
+			if got := b.git("log", "--format=%s", on); got != "turn 3\nturn 2\nturn 1\nfirst" {
+				t.Errorf("killed at %d on %q: %q", at, branch, got)
+			}
+			if tree := b.git("rev-parse", on+"^{tree}"); tree != b.last {
+				t.Errorf("killed at %d on %q: %s is not what is in the workspace", at, branch, on)
+			}
+			points = map[string]int{"": 6, "topic": 7}[branch]
+		}
+	}
+}
+
+// TestRefusals: what stands in the way is said before anything is changed.
+func TestRefusals(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.begin()
+	b.put("a.txt", "a\n")
+	b.step("1", "add a")
+	b.put("other.txt", "other\n")
+	b.git("add", "other.txt")
+	b.refused("something is staged that is no part of this: other.txt")
+	b.git("rm", "-q", "--cached", "other.txt")
+	b.plan.Branch = "elsewhere"
+	b.refused("login has worked on elsewhere, and main is checked out now")
+	b.plan.Branch = "main"
+	b.git("checkout", "-q", "--detach")
+	b.refused("no branch is checked out")
+	b.git("switch", "-q", "main")
+	b.git("worktree", "add", "-q", filepath.Join(b.home, "tree"), "-b", "taken")
+	b.refused("taken is checked out in", func(o *Options) { o.Branch = "taken" })
+	b.git("update-ref", "MERGE_HEAD", "HEAD")
+	b.refused("a merge is in progress")
+	b.git("update-ref", "-d", "MERGE_HEAD")
+	b.hook("pre-commit", "git update-ref refs/heads/main $(git commit-tree -m moved -p HEAD HEAD^{tree})\n")
+	work, err := b.open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err = work.Make(); err == nil {
+		t.Error("a branch that moved is not refused")
+	}
+	if got := b.git("log", "-1", "--format=%s"); got != "moved" {
+		t.Errorf("the branch that moved is at %q", got)
+	}
+}
+
+// TestFirstCommit: a branch without a commit gets its first.
+func TestFirstCommit(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.last = b.snapshot()
+	b.put("a.txt", "a\n")
+	b.put("sub/.gitattributes", "*.txt eol=crlf\n")
+	b.put("sub/x.txt", "x\r\n")
+	b.step("1", "add a")
+	r := b.land()
+	if got := b.git("ls-tree", "-r", "--name-only", "HEAD"); got != "a.txt\nsub/.gitattributes\nsub/x.txt" || !slices.Equal(r.Left, []string{"begun.txt"}) {
+		t.Errorf("%s, left %v", got, r.Left)
+	}
+}
+
+// TestNotes: the notes say which lines the agent wrote.
+func TestNotes(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.put("lines.txt", "1\n2\n3\n")
+	b.begin()
+	b.put("lines.txt", "1\ntwo\n3\n4\n5\n")
+	b.put("with space.txt", "+++ b/no.txt\n@@ -1 +1 @@\n")
+	b.remove("begun.txt")
+	b.step("1", "change lines")
+	r := b.land(func(o *Options) { o.Notes = true })
+	note := b.git("notes", "--ref=refs/notes/ai", "show", "HEAD")
+	key := strings.Fields(strings.Split(note, "\n")[1])[0]
+	want := "lines.txt\n  " + key + " 2,4-5\n\"with space.txt\"\n  " + key + " 1-2\n---\n"
+	if !strings.HasPrefix(note, want) || !strings.Contains(note, r.Commits[0].ID) {
+		t.Errorf("%s\nwant\n%s", note, want)
+	}
+	for _, says := range []string{`"schema_version": "authorship/3.0.0"`, `"tool": "claude"`, `"total_additions": 5`, `"total_deletions": 2`} {
+		if !strings.Contains(note, says) {
+			t.Errorf("%s is not in %s", says, note)
+		}
+	}
+}
+
+// TestPreviewChangesNothing: not one object is written.
+func TestPreviewChangesNothing(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.configure("core.autocrlf=true")
+	b.begin()
+	b.turns(func(int) {})
+	before := b.files()
+	work, err := b.open(func(o *Options) { o.Preview = true })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := work.Preview(); len(r.Commits) != 3 || r.Commits[0].Subject != "add files" || len(r.Commits[0].Files) == 0 {
+		t.Errorf("%+v", r)
+	}
+	if after := b.files(); !maps.Equal(before, after) {
+		t.Errorf("the repository has changed: %v", after)
+	}
+}
+
+// TestRanges writes numbers as a trailer has them.
+func TestRanges(t *testing.T) {
+	t.Parallel()
+	for want, numbers := range map[string][]int{"": {}, "1": {1}, "1-3, 5": {3, 1, 2, 5, 5}, "2, 4": {4, 2}} {
+		if got := ranges(numbers); got != want {
+			t.Errorf("%v: %q, want %q", numbers, got, want)
+		}
+	}
+	if got := subjectOf("  a prompt\nof two lines "); got != "a prompt of two lines" {
+		t.Error(got)
+	}
+	if got := subjectOf(strings.Repeat("wort ", 30)); len([]rune(got)) > maxSubject || !strings.HasSuffix(got, "wort…") {
+		t.Error(got)
+	}
+}

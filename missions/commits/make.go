@@ -1,0 +1,313 @@
+package commits
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/umbra-vcs/umbra/missions"
+)
+
+// Make makes the commits. If one is refused, the branch and the index are as before. Killed
+// in between, the commits so far are on the branch, and the same call makes the rest.
+func (c *Committer) Make() (Result, error) {
+	r := Result{Branch: c.target.branch, Commits: []Commit{}, Left: []string{}}
+	if err := c.checkIndex(); err != nil {
+		return r, err
+	}
+	if err := c.openBranch(); err != nil {
+		return r, err
+	}
+	head := c.target.baseRev
+	rehearsed := true // the plan holds: no hook has changed a commit
+	for i, planned := range c.planned {
+		if rehearsed && planned == nil {
+			continue
+		}
+		commit, err := c.next(c.options.Groups[i])
+		if err != nil {
+			return r, c.takeBack(head, c.explain(err))
+		}
+		if commit == nil {
+			continue
+		}
+		id, err := c.commit(*commit, head)
+		if err != nil {
+			return r, c.takeBack(head, err)
+		}
+		head, commit.ID = id, id
+		c.reached("committed")
+		same, err := c.follow(head, commit.tree)
+		if err != nil {
+			return r, c.takeBack(head, err)
+		}
+		rehearsed = rehearsed && same
+		r.Commits = append(r.Commits, *commit)
+	}
+	c.target.head = head
+	var err error
+	if r.Left, err = c.left(); err != nil {
+		return r, err
+	}
+	r.Landed = c.landed()
+	if c.options.Notes {
+		err = c.writeNotes(r.Commits)
+	}
+	return r, err
+}
+
+// checkIndex refuses an index with something staged. What is staged may be what the first
+// commit is to have: a landing was killed there.
+func (c *Committer) checkIndex() error {
+	if !c.target.here {
+		return nil
+	}
+	unmerged, err := c.repo.git(run{args: []string{"ls-files", "-u", "-z"}})
+	if err != nil {
+		return err
+	}
+	if len(unmerged) > 0 {
+		return missions.Errorf(missions.KindConflict, "git status names them", "there are unmerged files in %s", c.repo.user.TopLevel)
+	}
+	staged, err := c.repo.line("write-tree")
+	if err != nil || staged == c.tree {
+		return err
+	}
+	for _, commit := range c.planned {
+		if commit != nil && commit.tree == staged {
+			return stage(c.repo, staged, c.tree)
+		}
+		if commit != nil {
+			break
+		}
+	}
+	out, err := c.repo.git(run{args: []string{"diff-tree", "-r", "-z", "--name-only", "--no-renames", c.tree, staged}})
+	if err != nil {
+		return err
+	}
+	paths := strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00")
+	return missions.Errorf(missions.KindConflict, "commit it first, or git restore --staged . leaves it in the files alone",
+		"something is staged that is no part of this: %s", nameSome(paths))
+}
+
+// openBranch has git work on a branch that is not checked out: by a git directory that is
+// only here, whose HEAD is the branch. Nothing of it is left in the repository.
+func (c *Committer) openBranch() error {
+	if c.target.here {
+		return nil
+	}
+	if c.target.isNew && c.target.baseRev != "" {
+		if _, err := c.repo.line("update-ref", "-m", "umbra land: created", c.target.ref, c.target.baseRev, ""); err != nil {
+			return err
+		}
+		c.reached("branch created")
+	}
+	dir := filepath.Join(c.scratch, "git")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return err
+	}
+	for name, text := range map[string]string{"HEAD": "ref: " + c.target.ref, "commondir": c.repo.user.CommonDir} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text+"\n"), 0o600); err != nil {
+			return err
+		}
+	}
+	if err := copyFile(c.index, filepath.Join(dir, "index")); err != nil {
+		return err
+	}
+	c.repo.extra = append(c.repo.extra, "GIT_DIR="+dir, "GIT_WORK_TREE="+c.repo.user.TopLevel)
+	return nil
+}
+
+// stage moves the user's index from one tree to another, whatever the files are.
+func stage(r *repository, from, to string) error {
+	if _, err := r.git(run{args: []string{"read-tree", "-i", "-m", from, to}}); err != nil {
+		return err
+	}
+	_, _ = r.git(run{args: []string{"update-index", "-q", "--refresh"}}) // else git status does it
+	return nil
+}
+
+// commit makes one commit on top of head.
+func (c *Committer) commit(commit Commit, head string) (id string, err error) {
+	if err := c.checkHead(head); err != nil {
+		return "", err
+	}
+	before, err := c.repo.line("write-tree")
+	if err != nil {
+		return "", err
+	}
+	if err := stage(c.repo, before, commit.tree); err != nil {
+		return "", missions.Errorf(missions.KindConflict, "git status, there", "the index of %s can't take the changes: %w", c.repo.user.TopLevel, err)
+	}
+	c.reached("staged")
+	message := filepath.Join(c.scratch, "message")
+	if err := os.WriteFile(message, []byte(commit.Message), 0o600); err != nil {
+		return "", err
+	}
+	args := []string{"commit", "--quiet", "--file=" + message}
+	if c.options.NoVerify {
+		args = append(args, "--no-verify")
+	}
+	if c.options.NoSign {
+		args = append(args, "--no-gpg-sign")
+	}
+	if _, err := c.repo.git(run{args: args, shown: true}); err != nil {
+		if failed, ok := errors.AsType[*gitError](err); ok {
+			err = missions.Errorf(missions.KindConflict, c.refusalHint(),
+				"git commit refuses %q: %s", commit.Subject, lastLine(failed.Reason()))
+		}
+		return "", err
+	}
+	if id, err = c.repo.line("rev-parse", "HEAD"); err != nil {
+		return "", err
+	}
+	if parent, err := c.repo.line("rev-parse", "-q", "--verify", "HEAD^"); parent != head {
+		return "", errors.Join(c.movedError(), ignoreExit(err))
+	}
+	return id, nil
+}
+
+func (c *Committer) refusalHint() string {
+	if c.options.NoVerify {
+		return "mend that, then the same again"
+	}
+	return "mend that, then the same again; where a hook refuses, --no-verify commits without"
+}
+
+// ignoreExit drops git's own refusal.
+func ignoreExit(err error) error {
+	if exitCode(err) >= 0 {
+		return nil
+	}
+	return err
+}
+
+// lastLine is the last line of a text that is not empty.
+func lastLine(text string) string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	return strings.TrimSpace(lines[len(lines)-1])
+}
+
+// checkHead refuses a branch that moved, or was left, while its commits were made.
+func (c *Committer) checkHead(head string) error {
+	ref, err := c.repo.line("symbolic-ref", "-q", "HEAD")
+	if err = ignoreExit(err); err != nil {
+		return err
+	}
+	at, err := c.repo.line("rev-parse", "-q", "--verify", "HEAD^{commit}")
+	if err = ignoreExit(err); err != nil {
+		return err
+	}
+	if ref != c.target.ref || at != head {
+		return c.movedError()
+	}
+	return nil
+}
+
+func (c *Committer) movedError() error {
+	return missions.Errorf(missions.KindConflict, "the same again lands on what is there now", "%s moved meanwhile", c.target.branch)
+}
+
+// follow takes over what a commit has, which hooks may have changed. same is whether it is
+// what was planned.
+func (c *Committer) follow(head, tree string) (same bool, err error) {
+	actual, err := c.repo.line("rev-parse", head+"^{tree}")
+	if err != nil || actual == tree {
+		return true, err
+	}
+	if _, err := c.repo.git(run{args: []string{"read-tree", head}, env: []string{"GIT_INDEX_FILE=" + c.index}}); err != nil {
+		return false, err
+	}
+	entries, err := c.repo.entries(c.index)
+	if err != nil {
+		return false, err
+	}
+	c.tree, c.work.head, c.work.now = actual, entries, map[string]file{}
+	return false, nil
+}
+
+// takeBack puts the branch and the index back to where they were, as far as nobody else
+// has moved them.
+func (c *Committer) takeBack(head string, why error) error {
+	r := c.repo.detached()
+	start := c.target.baseRev
+	undo := func() error {
+		if c.target.here {
+			staged, err := r.line("write-tree")
+			if err != nil {
+				return err
+			}
+			if err := stage(r, staged, c.start); err != nil {
+				return err
+			}
+		}
+		switch {
+		case c.target.isNew && start != "":
+			_, err := r.git(run{args: []string{"update-ref", "-d", c.target.ref, head}})
+			return err
+		case head == start:
+			return nil
+		case start == "":
+			_, err := r.git(run{args: []string{"update-ref", "-d", c.target.ref, head}})
+			return err
+		}
+		_, err := r.git(run{args: []string{"update-ref", "-m", "umbra land: taken back", c.target.ref, start, head}})
+		return err
+	}
+	if err := undo(); err != nil {
+		return errors.Join(why, fmt.Errorf("and %s can't be put back: %w", c.target.branch, err))
+	}
+	e := missions.AsError(why)
+	if errors.Is(why, context.Canceled) {
+		return why
+	}
+	return missions.Errorf(e.Kind, e.Hint, "%w; %s is as before", why, c.target.branch)
+}
+
+// left lists what of the workspace differs from the branch still.
+func (c *Committer) left() ([]string, error) {
+	args := []string{"status", "--porcelain", "-z", "--no-renames", "--ignore-submodules=dirty", "--"}
+	if c.repo.prefix != "" {
+		args = append(args, c.repo.prefix)
+	} else {
+		args = append(args, ".")
+	}
+	out, err := c.repo.git(run{args: args, env: []string{"GIT_OPTIONAL_LOCKS=0"}})
+	if err != nil {
+		return nil, err
+	}
+	list := []string{}
+	for entry := range strings.SplitSeq(strings.TrimSuffix(string(out), "\x00"), "\x00") {
+		if len(entry) > 3 {
+			list = append(list, entry[3:])
+		}
+	}
+	return list, nil
+}
+
+// landed are the ids of the steps that the branch has now.
+func (c *Committer) landed() (ids []string) {
+	chosen := map[string]bool{}
+	for _, g := range c.options.Groups {
+		for _, key := range g.Keys {
+			chosen[key] = true
+		}
+	}
+	for i, s := range c.plan.Steps {
+		if !s.IsOwn() {
+			continue
+		}
+		there := true
+		for _, change := range s.Changes {
+			from, open := c.work.from[change.Path]
+			there = there && (!open || i < from)
+		}
+		if there || chosen[s.Key] {
+			ids = append(ids, s.ID())
+		}
+	}
+	return ids
+}
