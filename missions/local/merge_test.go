@@ -159,6 +159,9 @@ func TestMergeCutOff(t *testing.T) {
 	if err := os.WriteFile(file, waits, 0o600); err != nil { // as if the process had been killed before it removed it
 		t.Fatal(err)
 	}
+	if seen, err := b.merge(missions.MergeStatus); err != nil || !seen.Done {
+		t.Errorf("its status: %+v, %v", seen, err)
+	}
 	again, err := b.merge(missions.MergeContinue)
 	if err != nil || !again.Done || again.Result != r.Result {
 		t.Errorf("the second time: %+v, %v", again, err)

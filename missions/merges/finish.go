@@ -128,8 +128,9 @@ func updateText(r missions.MergeResult) string {
 	return text
 }
 
-// finishIfDone ends a merge that a killed process had put in place already.
-func (g *Merger) finishIfDone(into *projects.Mission, s *state) (missions.MergeResult, bool, error) {
+// finishIfDone ends a merge that a killed process had put in place already; with onlyReads
+// it says that alone.
+func (g *Merger) finishIfDone(into *projects.Mission, s *state, onlyReads bool) (missions.MergeResult, bool, error) {
 	op, found, err := restores.FindMerge(into, s.ID, s.BeganAt)
 	if err != nil || !found {
 		return missions.MergeResult{}, false, err
@@ -146,7 +147,9 @@ func (g *Merger) finishIfDone(into *projects.Mission, s *state) (missions.MergeR
 		}
 		result.From = append(result.From, at)
 	}
-	result, err = g.end(into, s, result)
+	if !onlyReads {
+		result, err = g.end(into, s, result)
+	}
 	return result, true, err
 }
 
@@ -168,7 +171,6 @@ func (g *Merger) makeScratch(ctx context.Context, p *plan, r missions.MergeReque
 	if err := p.state.save(p.into.Project); err != nil {
 		return result, err
 	}
-	failpoint.Hit("merge.scratch")
 	result.Scratch = &made.Missions[0]
 	fork, err := g.LoadMission(p.into.Project, p.state.Scratch)
 	if err != nil {

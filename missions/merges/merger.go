@@ -52,11 +52,11 @@ func (g *Merger) Merge(ctx context.Context, r missions.MergeRequest) (missions.M
 	if err != nil {
 		return missions.MergeResult{}, err
 	}
+	if done, ok, err := g.finishIfDone(into, s, r.OnlyReads()); ok || err != nil {
+		return done, err
+	}
 	if r.Step == missions.MergeAbort {
 		return g.abort(into, s)
-	}
-	if done, ok, err := g.finishIfDone(into, s); ok || err != nil {
-		return done, err
 	}
 	if into, _, err = g.rooms.Promotes.SettleFork(ctx, into, settling(r)); err != nil {
 		return missions.MergeResult{}, err

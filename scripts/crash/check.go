@@ -191,16 +191,19 @@ func leftovers(dir string) error {
 }
 
 // history checks that all that was told of is in the mission's history, which is
-// linear by first parents. A second parent is the fork's snapshot that was promoted.
+// linear by first parents. A second parent is the fork's snapshot that was promoted or
+// merged.
 func (w *world) history(ctx context.Context) error {
-	text, err := w.shadow(ctx, "log", "--first-parent", "--format=%H %P %(trailers:key=Umbra-Promoted-From,valueonly,separator=)", w.mission.Ref)
+	text, err := w.shadow(ctx, "log", "--first-parent", "--format=%H %P|%(trailers:key=Umbra-Promoted-From,valueonly,separator=)|%(trailers:key=Umbra-Trigger,valueonly,separator=)", w.mission.Ref)
 	if err != nil {
 		return err
 	}
 	there := map[string]bool{}
 	for line := range strings.Lines(text) {
-		ids := strings.Fields(line)
-		if promoted := len(ids) == 4 && ids[2] == ids[3]; len(ids) > 2 && !promoted {
+		commit, why, _ := strings.Cut(strings.TrimSpace(line), "|")
+		ids := strings.Fields(commit)
+		joins := len(ids) == 3 && (strings.HasPrefix(why, ids[2]+"|") || strings.HasSuffix(why, "|merge"))
+		if len(ids) > 2 && !joins {
 			return fmt.Errorf("snapshot %s has %d parents", ids[0], len(ids)-1)
 		}
 		if len(ids) > 0 {

@@ -180,6 +180,25 @@ func promoting(ctx context.Context, w *world) (scene, error) {
 	return s, os.Remove(filepath.Join(w.work, brought))
 }
 
+// merging merges such a fork. A merge that waits after a kill is ended by --continue.
+func merging(ctx context.Context, w *world) (scene, error) {
+	s, err := promoting(ctx, w)
+	if err != nil {
+		return s, err
+	}
+	s.args = []string{"merge", s.args[1]}
+	settle := s.settle
+	s.settle = func(ctx context.Context, w *world, f fate) error {
+		if _, err := w.alone(ctx, w.work, "merge", "--status", "--into", w.mission.ID); err == nil {
+			if _, err := w.alone(ctx, w.work, "merge", "--continue", "--into", w.mission.ID); err != nil {
+				return fmt.Errorf("end a merge that was cut off: %w", err)
+			}
+		}
+		return settle(ctx, w, f)
+	}
+	return s, nil
+}
+
 // renaming gives the mission another name, and then its own again.
 func renaming(_ context.Context, w *world) (scene, error) {
 	old, _, err := survey(w.work)

@@ -53,6 +53,7 @@ func operations() []operation {
 		{name: "fork", prepare: packing(forking)},
 		{name: "unfork", inside: true, prepare: unforking},
 		{name: "promote", prepare: packing(promoting)},
+		{name: "merge", prepare: packing(merging)},
 		{name: "remove", prepare: packing(removing)},
 		{name: "rename", prepare: packing(renaming)},
 		{name: "pin", prepare: pinning},
