@@ -31,7 +31,10 @@ type SideForkResult struct {
 	ForkName   string `json:"fork_name,omitempty"`
 	// Queued says that it happens at the end of the turn, Begun that it happens in a
 	// moment: the agent that asked is ended for it. Else it is done.
-	Queued bool     `json:"queued,omitempty"`
-	Begun  bool     `json:"begun,omitempty"`
+	Queued bool `json:"queued,omitempty"`
+	Begun  bool `json:"begun,omitempty"`
+	// Resume is the command that brings the parent back, where its agent could not be
+	// launched in its terminal.
+	Resume string   `json:"resume,omitempty"`
 	Notes  []string `json:"notes,omitempty"`
 }

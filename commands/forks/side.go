@@ -69,7 +69,11 @@ stays: umbra mission resume goes on in it, umbra promote brings it home later.`,
 			if err != nil {
 				return err
 			}
-			return c.TellDone(done, func(p *print.Printer) { wording.SideForkLeft(p, done) })
+			err = c.TellDone(done, func(p *print.Printer) { wording.SideForkLeft(p, done) })
+			if err == nil && done.Resume != "" {
+				return call.Partly
+			}
+			return err
 		},
 	}
 }

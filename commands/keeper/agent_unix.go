@@ -285,9 +285,10 @@ func (a *agent) takeBack(killed bool) {
 }
 
 // reset puts the terminal's modes back, and the terminal into a state in which a
-// line can be read: the agent was ended, whether or not it has cleaned up.
+// line can be read: the agent was ended, whether or not it has cleaned up. No agent was
+// started where it is nil.
 func (a *agent) reset() {
-	if a.tty < 0 || a.clean {
+	if a == nil || a.tty < 0 || a.clean {
 		return
 	}
 	a.clean = true

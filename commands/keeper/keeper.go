@@ -42,18 +42,18 @@ func keepAgent(c *call.Call, svc missions.Launches, launch missions.Launch, vars
 		for _, note := range launch.Notes {
 			c.Notice("note: %s", note)
 		}
-		code, agent, err := runAgent(c, svc, launch, vars, limit)
-		if err != nil {
-			return err
+		code, agent, failed := runAgent(c, svc, launch, vars, limit)
+		ended := missions.KeepRequest{ExitCode: code, Leaving: failed == nil && agent.isLeaving()}
+		if failed != nil {
+			ended.ExitCode, ended.Failed = call.CodeBeforeAgent, failed.Error()
 		}
-		ended := missions.KeepRequest{ExitCode: code, Leaving: agent.isLeaving()}
 		next, err := reportEnd(c, svc, launch, ended)
 		for err == nil && next.Do == missions.DoWait {
 			next, err = reportEnd(c, c.Connected(), launch, ended)
 		}
 		if err != nil {
 			c.Notice("the end of the agent could not be noted: %s", missions.AsError(err).Message)
-			return call.Ended(code)
+			return keptEnd(code, failed)
 		}
 		if next.Banner != "" {
 			agent.reset()
@@ -63,49 +63,45 @@ func keepAgent(c *call.Call, svc missions.Launches, launch missions.Launch, vars
 			_ = c.Err.Flush() // the agent is launched all the same
 		}
 		if next.Do != missions.DoRelaunch || next.Launch == nil {
-			summarize(c, next)
-			if code == 0 {
-				return nil
+			if next.Summary != "" {
+				c.Notice("%s", next.Summary)
 			}
-			return call.Ended(code)
+			return keptEnd(code, failed)
 		}
 		launch, svc = *next.Launch, c.Connected() // the Service may be another one by now
 		agent.reset()
 	}
 }
 
-// summarize says what was kept of an agent that is not launched again.
-func summarize(c *call.Call, end missions.KeepResult) {
-	if end.Summary != "" {
-		c.Notice("%s", end.Summary)
+// keptEnd is what a keeper ends with whose last agent has ended, or could not be started.
+func keptEnd(code int, failed error) error {
+	switch {
+	case failed != nil:
+		return call.BeforeAgent(failed)
+	case code != 0:
+		return call.Ended(code)
 	}
+	return nil
 }
 
-// runAgent starts the agent, waits for its end and returns its exit code.
+// runAgent starts the agent, waits for its end and returns its exit code. It fails, without
+// an agent, if none was started.
 func runAgent(c *call.Call, svc missions.Launches, launch missions.Launch, vars Variables, limit *timeLimit) (int, *agent, error) {
-	failed := func(err error) (int, *agent, error) {
-		end, kerr := reportEnd(c, svc, launch, missions.KeepRequest{ExitCode: call.CodeBeforeAgent, Failed: err.Error()})
-		if kerr != nil {
-			c.Notice("the failed start could not be noted: %s", missions.AsError(kerr).Message)
-		}
-		summarize(c, end)
-		return 0, nil, call.BeforeAgent(err)
-	}
 	if len(launch.Argv) == 0 {
-		return failed(missions.Errorf(missions.KindFailed, "umbra mission resume "+launch.Mission.Name+" -- COMMAND", "the mission has no command"))
+		return 0, nil, missions.Errorf(missions.KindFailed, "umbra mission resume "+launch.Mission.Name+" -- COMMAND", "the mission has no command")
 	}
 	env := agentEnv(c, launch, vars)
 	program, err := missions.LookPath(launch.Argv[0], launch.Dir, ValueOf(env, "PATH"))
 	if err != nil {
-		return failed(err)
+		return 0, nil, err
 	}
 	notStarted := func(err error) (int, *agent, error) {
-		return failed(missions.Errorf(missions.KindFailed, "", "start %s: %w", launch.Argv[0], err))
+		return 0, nil, missions.Errorf(missions.KindFailed, "", "start %s: %w", launch.Argv[0], err)
 	}
 	world, closeStreams := c.Env, func() {}
 	if launch.Output != "" {
 		if world, closeStreams, err = withStreams(c.Env, launch.Output); err != nil {
-			return failed(fmt.Errorf("make the file for what the agent prints: %w", err))
+			return 0, nil, fmt.Errorf("make the file for what the agent prints: %w", err)
 		}
 	}
 	defer closeStreams()

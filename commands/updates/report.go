@@ -59,8 +59,8 @@ func runReport(c *call.Call, stay bool) error {
 		left, err := svc.LeaveFork(ctx, missions.LeaveForkRequest{Caller: caller, Fork: m.ID})
 		if err != nil {
 			c.Notice("it is reported; the side fork is not left: %s", missions.AsError(err).Message)
-		} else {
-			done.Left, done.State = &left, missions.StateIdle // its agent is there again then
+		} else if done.Left = &left; left.Resume == "" {
+			done.State = missions.StateIdle // its agent is there again then
 		}
 	}
 	return c.TellDone(done, func(p *print.Printer) {

@@ -13,6 +13,8 @@ func SideForkLeft(p *print.Printer, r missions.SideForkResult) {
 		p.Folded("when this turn of " + fork + " ends, " + parent + " has its terminal again; umbra undo " + fork + " --queued cancels that")
 	case r.Begun:
 		p.Folded("in a moment " + parent + " has this terminal again")
+	case r.Resume != "":
+		p.Folded("the fork " + fork + " is left, but the agent of " + parent + " could not be launched in its terminal: " + print.Clean(r.Resume))
 	default:
 		p.Folded(parent + " has its terminal again; to go on in the fork: umbra mission resume " + fork)
 	}

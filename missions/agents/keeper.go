@@ -22,19 +22,17 @@ func (l *Launcher) Keep(ctx context.Context, r missions.KeepRequest) (missions.K
 		return l.noteAgentStart(ctx, m, r)
 	}
 	exit := missions.KeepResult{Do: missions.DoExit}
-	if r.Failed == "" {
-		next, relieved, err := l.Relieve(ctx, m, r)
-		if err == nil && relieved {
-			return next, nil
-		}
-		if ctx.Err() != nil {
-			return exit, ctx.Err() // whoever asks again is told: nothing was decided
-		}
-		if err != nil {
-			l.Logger.Warn("launch an agent again", "mission", m.ID, "error", err)
-			r.Failed = missions.AsError(err).Message
-			exit.Banner = relaunchFailureText(m, next.Banner, r.Failed)
-		}
+	next, relieved, err := l.Relieve(ctx, m, r)
+	if err == nil && relieved {
+		return next, nil
+	}
+	if ctx.Err() != nil {
+		return exit, ctx.Err() // whoever asks again is told: nothing was decided
+	}
+	if err != nil {
+		l.Logger.Warn("launch an agent again", "mission", m.ID, "error", err)
+		r.Failed = missions.AsError(err).Message
+		exit.Banner = relaunchFailureText(m, next.Banner, r.Failed)
 	}
 	begun := false
 	req := &snapshots.Request{Event: missions.AgentExited{Code: r.ExitCode}, Prepare: func(m *projects.Mission) (bool, error) {

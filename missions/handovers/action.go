@@ -162,8 +162,8 @@ func (s *Scheduler) tryAction(ctx context.Context, m *projects.Mission, a projec
 	ctx = context.WithoutCancel(ctx) // the agent is to be back, whoever has left
 	result, ended, err := s.CarryOutHandover(ctx, m, begun)
 	switch {
-	case ended && a.PassesTerminal():
-		terminal{s}.await(ctx, m, &result)
+	case ended && a.PassesTerminal() && err == nil:
+		err = terminal{s}.await(ctx, m, begun, &result)
 	case ended:
 		s.awaitRelaunch(ctx, m, begun, &result)
 	}

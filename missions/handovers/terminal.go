@@ -92,14 +92,9 @@ func (t terminal) prepareWithAgentAlive(ctx context.Context, m *projects.Mission
 // pass closes the mission whose terminal another has from now on. The agent has
 // ended; the caller holds the workspace.
 func (t terminal) pass(ctx context.Context, m *projects.Mission, h *projects.Handover) (missions.RestoreResult, error) {
-	reason, next := missions.CloseReasonParked, ""
-	switch a := h.Action; {
-	case a.Enter != nil:
-		next = a.Enter.Fork
-	case a.Leave.Promote != nil:
-		reason, next = missions.CloseReasonPromoted, a.Leave.Parent
-	default:
-		reason, next = missions.CloseReasonDiscarded, a.Leave.Parent
+	reason := closeReason(h.Action)
+	if h.Failed != "" {
+		m.LastError = h.Failed
 	}
 	presence.PutBackPrompt(m, presence.HasTakenPrompt(m))
 	t.presence.RemoveLaunchFiles(m)
@@ -113,11 +108,22 @@ func (t terminal) pass(ctx context.Context, m *projects.Mission, h *projects.Han
 		}
 	}
 	failpoint.Hit("terminal.closed")
-	if h.Next = next; h.Action.Enter != nil && m.Live.HasKeeper() {
-		m.Live.SideFork = &projects.SideFork{Mission: next, Keeper: *m.Live.Keeper}
+	if h.Next = h.Action.NextMission(); h.Action.Enter != nil && m.Live.HasKeeper() {
+		m.Live.SideFork = &projects.SideFork{Mission: h.Next, Keeper: *m.Live.Keeper}
 	}
 	h.Banner = t.banner(m, h)
 	return missions.RestoreResult{Mission: m.ID, MissionName: m.Name, Workspace: m.Binding.Workspace, Done: true}.WithEmptyLists(), nil
+}
+
+// closeReason is how a mission is closed whose terminal is passed on.
+func closeReason(a projects.Action) missions.CloseReason {
+	switch {
+	case a.Enter != nil:
+		return missions.CloseReasonParked
+	case a.Leave.Promote != nil:
+		return missions.CloseReasonPromoted
+	}
+	return missions.CloseReasonDiscarded
 }
 
 // banner says whose the terminal is now, and how to go back.
@@ -129,20 +135,25 @@ func (t terminal) banner(m *projects.Mission, h *projects.Handover) string {
 	switch a := h.Action; {
 	case a.Leave != nil && a.Leave.Promote != nil:
 		return fmt.Sprintf("umbra: back in %s, which has what %s did; to take it back: umbra undo %s", next.Name, m.Name, next.Name)
+	case h.Failed != "":
+		return fmt.Sprintf("umbra: the side fork %s could not be launched: %s; back in %s", m.Name, oneLine(h.Failed), next.Name)
 	case a.Leave != nil:
 		return fmt.Sprintf("umbra: back in %s; %s is kept: umbra mission resume %s", next.Name, m.Name, m.Name)
 	case a.Enter.Topic != "":
-		return fmt.Sprintf("umbra: side fork %s of %s: %s\n%s", next.Name, m.Name, strings.Join(strings.Fields(a.Enter.Topic), " "), leaveWords(m))
+		return fmt.Sprintf("umbra: side fork %s of %s: %s\n%s", next.Name, m.Name, oneLine(a.Enter.Topic), leaveWords(m))
 	}
 	return fmt.Sprintf("umbra: side fork %s of %s\n%s", next.Name, m.Name, leaveWords(m))
 }
+
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // leaveWords says how a side fork can end.
 func leaveWords(parent *projects.Mission) string {
 	return fmt.Sprintf("  back to %[1]s, which is parked: umbra fork exit; with what was found out: umbra fork report; with all that was done: umbra promote", parent.Name)
 }
 
-// beginLeaving has a side fork left whose agent has ended by itself, as its keeper reports.
+// beginLeaving has a side fork left whose agent has ended by itself, or could not be
+// started, as its keeper reports.
 func (t terminal) beginLeaving(ctx context.Context, m *projects.Mission, r missions.KeepRequest) (begun bool, err error) {
 	if r.Leaving || t.ParkedParent(m) == nil {
 		return false, nil
@@ -158,7 +169,8 @@ func (t terminal) beginLeaving(ctx context.Context, m *projects.Mission, r missi
 		}
 		m.Live.QueuedRestore = nil
 		m.Live.Handover = &projects.Handover{
-			ID: t.NewID(), LaunchID: r.Launch, Action: projects.Action{Leave: leave}, Owner: t.Self, TipBefore: m.Tip.ID.String(), ToldToEnd: true,
+			ID: t.NewID(), LaunchID: r.Launch, Action: projects.Action{Leave: leave}, Owner: t.Self, TipBefore: m.Tip.ID.String(),
+			ToldToEnd: true, Failed: r.Failed,
 		}
 		begun = true
 		t.SaveLiveState(m)
@@ -193,7 +205,7 @@ func (t terminal) prepareNext(ctx context.Context, m *projects.Mission, r missio
 		return missions.KeepResult{}, ctx.Err()
 	}
 	if err != nil {
-		why := strings.Join(strings.Fields(missions.AsError(err).Message), " ")
+		why := oneLine(missions.AsError(err).Message)
 		if h.Action.Enter != nil {
 			result, err := t.prepareRelaunch(ctx, m, r)
 			result.Banner = fmt.Sprintf("umbra: the side fork could not be launched: %s; %s goes on", why, m.Name)
@@ -208,22 +220,47 @@ func (t terminal) prepareNext(ctx context.Context, m *projects.Mission, r missio
 	return result, nil
 }
 
-// await waits until the keeper has launched the agent that the terminal is passed
-// on to.
-func (t terminal) await(ctx context.Context, m *projects.Mission, result *missions.RestoreResult) {
+// await waits until the keeper has launched the agent that the terminal is passed on to. It
+// fails if a side fork is not launched; that a parent is not is in the result.
+func (t terminal) await(ctx context.Context, m *projects.Mission, h *projects.Handover, result *missions.RestoreResult) error {
 	for deadline := t.Now().Add(relaunchPatience); t.Now().Before(deadline); {
 		now, err := t.LoadMission(m.Project, m.ID)
-		if err != nil || now.Live.Handover == nil {
-			return
+		if err != nil {
+			return err
 		}
-		if next, err := t.LoadMission(m.Project, now.Live.Handover.Next); err != nil || presence.CanRelaunchAgent(next) {
-			return
+		next, err := t.LoadMission(m.Project, h.Action.NextMission())
+		if err != nil {
+			return err
+		}
+		isBack := now.Live.Handover == nil && presence.CanRelaunchAgent(now)
+		switch {
+		case presence.CanRelaunchAgent(next):
+			return nil
+		case isBack || !now.Live.HasKeeper() && !next.Live.HasKeeper():
+			if h.Action.Enter != nil {
+				return enterFailure(now, next, isBack)
+			}
+			result.Handover = &missions.Handover{How: "resume", Type: "umbra mission resume " + next.Name}
+			return nil
 		}
 		if t.awaitHandoverPoll(ctx) != nil {
 			break
 		}
 	}
 	result.Notes = append(result.Notes, "its agent is not there yet: look at the terminal")
+	return nil
+}
+
+// enterFailure says that a side fork has not got the terminal of its parent.
+func enterFailure(parent, fork *projects.Mission, isBack bool) error {
+	hint := "umbra mission resume " + parent.Name
+	if isBack {
+		hint = parent.Name + " goes on in its terminal; umbra mission resume " + fork.Name + " goes on in the fork"
+	}
+	if fork.LastError == "" {
+		return missions.Errorf(missions.KindFailed, hint, "the agent of the side fork %s has ended already", fork.Name)
+	}
+	return missions.Errorf(missions.KindFailed, hint, "the side fork %s could not be launched: %s", fork.Name, oneLine(fork.LastError))
 }
 
 // mayHaveTerminal refuses a mission that is live elsewhere, or, after a side fork, was

@@ -289,3 +289,76 @@ func TestSideForkPromotionRefused(t *testing.T) {
 	<-done
 	k.healthy()
 }
+
+// keepsFailing is a keeper that can't start the agent that it is told to launch next.
+func (k *keptAgent) keepsFailing() (done chan missions.KeepResult) {
+	done = make(chan missions.KeepResult, 1)
+	go func() {
+		next := k.end()
+		if next.Do == missions.DoRelaunch {
+			next = k.failStart(*next.Launch)
+		}
+		done <- next
+	}()
+	return done
+}
+
+// failStart reports that the agent of a launch could not be started, and launches what is next.
+func (k *keptAgent) failStart(launch missions.Launch) missions.KeepResult {
+	k.Helper()
+	next, err := k.local.Keep(context.Background(), missions.KeepRequest{
+		Caller: k.keeper(), Mission: launch.Mission.ID, Launch: launch.ID, KeeperPID: os.Getpid(), Ended: true, ExitCode: 125, Failed: "claude is not on PATH",
+	})
+	if err != nil {
+		panic(err) // whichever goroutine waits for it
+	}
+	if next.Do == missions.DoRelaunch {
+		k.begin(*next.Launch)
+	}
+	return next
+}
+
+// TestSideForkNotStarted: where the fork's agent can't be started, the parent goes on in its
+// terminal, and who entered the fork is told why.
+func TestSideForkNotStarted(t *testing.T) {
+	t.Parallel()
+	k := newKeptAgent(t)
+	done := k.keepsFailing()
+	_, err := k.local.EnterFork(context.Background(), missions.EnterForkRequest{Caller: k.caller(), Moment: "live"})
+	e := missions.AsError(err)
+	if err == nil || !strings.Contains(e.Message, "could not be launched: claude is not on PATH") || !strings.HasPrefix(e.Hint, "live goes on in its terminal") {
+		t.Errorf("entered: %v", err)
+	}
+	next := <-done
+	const banner = "could not be launched: claude is not on PATH; back in live"
+	if next.Do != missions.DoRelaunch || next.Launch.Mission.ID != k.id || !strings.Contains(next.Banner, banner) {
+		t.Fatalf("next: %+v", next)
+	}
+	if parent := k.missionNamed("live"); parent.State != missions.StateIdle || parent.SideFork != "" {
+		t.Errorf("the parent is %+v", parent)
+	}
+	if fork := k.missionNamed("live-fork-1"); fork.State != missions.StateClosed || fork.LastError != "claude is not on PATH" || fork.PID != 0 {
+		t.Errorf("the fork is %+v", fork)
+	}
+	k.healthy()
+}
+
+// TestSideForkParentNotStarted: where the parent's agent can't be started when the fork is
+// left, who left it is told what brings the parent back.
+func TestSideForkParentNotStarted(t *testing.T) {
+	t.Parallel()
+	k := newKeptAgent(t)
+	r := k.enter("")
+	done := k.keepsFailing()
+	left, err := k.local.LeaveFork(context.Background(), missions.LeaveForkRequest{Caller: k.caller(), Fork: r.Fork})
+	if err != nil || left.Resume != "umbra mission resume live" {
+		t.Errorf("left: %+v, %v", left, err)
+	}
+	if next := <-done; next.Do != missions.DoExit {
+		t.Errorf("next: %+v", next)
+	}
+	if parent := k.missionNamed("live"); parent.State != missions.StateClosed || parent.PID != 0 {
+		t.Errorf("the parent is %+v", parent)
+	}
+	k.healthy()
+}

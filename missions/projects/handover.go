@@ -24,6 +24,18 @@ type Action struct {
 // the action.
 func (a Action) PassesTerminal() bool { return a.Enter != nil || a.Leave != nil }
 
+// NextMission is the mission that has the terminal after the action, "" if it is not known
+// yet or the same.
+func (a Action) NextMission() string {
+	switch {
+	case a.Enter != nil:
+		return a.Enter.Fork
+	case a.Leave != nil:
+		return a.Leave.Parent
+	}
+	return ""
+}
+
 // String is how the user would say it.
 func (a Action) String() string {
 	switch {
@@ -76,6 +88,8 @@ type Handover struct {
 	// then, "" for the same again.
 	Prepared bool   `json:"prepared,omitempty"`
 	Next     string `json:"next,omitempty"`
+	// Failed is why the agent of a side fork could not be started: it is left then.
+	Failed string `json:"failed,omitempty"`
 	// Done says that it was carried out, or has failed: the agent is launched
 	// again, with Banner for its user.
 	Done   bool   `json:"ended,omitempty"`

@@ -112,6 +112,9 @@ func (x *Exchanger) LeaveFork(ctx context.Context, r missions.LeaveForkRequest) 
 	}
 	result := resultOf(parent, done)
 	result.Fork, result.ForkName = m.ID, m.Name
+	if h := done.Handover; done.Done && h != nil {
+		result.Resume = h.Type
+	}
 	return result, nil
 }
 

@@ -37,7 +37,7 @@ func (x *Exchanger) LeaveByPromotion(ctx context.Context, fork, parent *projects
 		return missions.PromoteResult{}, err
 	}
 	plan.Done, plan.Queued, plan.Refused, plan.Notes = done.Done, done.Queued, nil, append(plan.Notes, done.Notes...)
-	if plan.Handover = nil; done.Done || done.Handover != nil {
+	if plan.Handover = done.Handover; done.Done && plan.Handover == nil {
 		plan.Handover = &missions.Handover{How: "relaunched"}
 	}
 	if plan.Queued {
