@@ -113,7 +113,7 @@ var errTurnJustEnded = errors.New("the turn has just ended")
 // tryAction is one try of RunAction. It fails with errTurnJustEnded if the agent may
 // not be at rest.
 func (s *Scheduler) tryAction(ctx context.Context, m *projects.Mission, a projects.Action) (missions.RestoreResult, error) {
-	hold := s.WithWorkspaceLock
+	hold := s.holdFor(a)
 	if a.Restore != nil {
 		hold = s.WithRecoveredWorkspace
 	}

@@ -18,7 +18,7 @@ import (
 // returns the mission whose agent is to be ended, or the result of what was done
 // instead.
 func (s *Scheduler) ConfirmHandover(ctx context.Context, m *projects.Mission, h *projects.Handover) (now *projects.Mission, instead *missions.RestoreResult, err error) {
-	err = s.WithWorkspaceLock(ctx, m, func(m *projects.Mission) error {
+	err = s.holdFor(h.Action)(ctx, m, func(m *projects.Mission) error {
 		now = m
 		at := m.Live.Handover
 		switch {
@@ -127,7 +127,7 @@ func (s *Scheduler) endAgent(ctx context.Context, m *projects.Mission, h *projec
 		return nil
 	}
 	failed := missions.Errorf(missions.KindFailed, "end it in its terminal and try again", "the agent of %s could not be ended: %w", m.Name, err)
-	dropped := s.WithWorkspaceLock(ctx, m, func(m *projects.Mission) error {
+	dropped := s.holdFor(h.Action)(ctx, m, func(m *projects.Mission) error {
 		if m.Live.Handover == nil || m.Live.Handover.ID != h.ID {
 			return nil
 		}

@@ -72,8 +72,8 @@ func (s *Scheduler) CarryOutHandover(ctx context.Context, m *projects.Mission, h
 // keeper.
 func (s *Scheduler) CompleteHandover(ctx context.Context, m *projects.Mission, id string) (missions.RestoreResult, error) {
 	var result missions.RestoreResult
-	_, failed := terminal{s}.prepare(ctx, m, id)
-	err := s.WithWorkspaceLock(ctx, m, func(m *projects.Mission) error {
+	a, failed := terminal{s}.prepare(ctx, m, id)
+	err := s.holdFor(a)(ctx, m, func(m *projects.Mission) error {
 		h := m.Live.Handover
 		if !isAtHandover(s.Self, h, id) {
 			return takenOverError(m, h)
@@ -82,7 +82,7 @@ func (s *Scheduler) CompleteHandover(ctx context.Context, m *projects.Mission, i
 			m.Live.EndedAgent = m.Live.Agent
 		}
 		m.Live.Agent, m.Live.KeeperChild, m.Live.BoundSession = nil, nil, ""
-		if failed == nil && missions.InTurn(m.Lifecycle) { // the agent was ended in it
+		if failed == nil && missions.InTurn(m.Lifecycle) && a.Leave == nil { // the agent was ended in it
 			failed = s.applyEvent(ctx, m, missions.TurnStopped{})
 		}
 		if failed == nil {

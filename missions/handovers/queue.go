@@ -80,6 +80,9 @@ func (s *Scheduler) PerformPendingAction(ctx context.Context, m *projects.Missio
 	if a.Leave != nil && !missions.HasAgent(m.Lifecycle) && m.Live.HasKeeper() {
 		return // the keeper asks what is next
 	}
+	if a.Leave == nil && m.IsWorkspaceGone() {
+		return // until that is there again
+	}
 	m.Live.QueuedRestore = nil
 	h, err := s.BeginHandover(ctx, m, a, true)
 	switch {

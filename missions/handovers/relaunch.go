@@ -99,7 +99,7 @@ func (s *Scheduler) RelaunchAfterHandover(ctx context.Context, m *projects.Missi
 // takeOverHandover continues a handover whose process has died.
 func (s *Scheduler) takeOverHandover(ctx context.Context, m *projects.Mission, id string) error {
 	mine := false
-	err := s.WithWorkspaceLock(ctx, m, func(m *projects.Mission) error {
+	err := s.WithMissionLock(ctx, m, s.WithWorkspaceLock, func(m *projects.Mission) error {
 		h := m.Live.Handover
 		if !h.IsOpen() || h.ID != id || s.IsHandoverOwned(h) {
 			return nil

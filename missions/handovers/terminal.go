@@ -27,6 +27,17 @@ func isAtHandover(self lock.Owner, h *projects.Handover, id string) bool {
 // after which another mission's agent is launched.
 type terminal struct{ *Scheduler }
 
+// holdFor is how the mission of an action is held. A side fork must be left also where its
+// workspace is gone, which nobody can hold then.
+func (s *Scheduler) holdFor(a projects.Action) projects.HoldFunc {
+	if a.Leave == nil {
+		return s.WithWorkspaceLock
+	}
+	return func(ctx context.Context, m *projects.Mission, fn func(*projects.Mission) error) error {
+		return s.WithMissionLock(ctx, m, s.WithWorkspaceLock, fn)
+	}
+}
+
 // prepare does, once, what an action that passes the terminal on needs beforehand,
 // and returns the action then. Nobody holds the workspace.
 func (t terminal) prepare(ctx context.Context, m *projects.Mission, id string) (a projects.Action, err error) {
@@ -41,11 +52,13 @@ func (t terminal) prepare(ctx context.Context, m *projects.Mission, id string) (
 	if a = h.Action; !a.PassesTerminal() || h.Prepared {
 		return a, nil
 	}
-	if a, err = t.PrepareTerminal(ctx, now, a); err != nil {
+	prepared, err := t.PrepareTerminal(ctx, now, a)
+	if err != nil {
 		return a, err
 	}
 	failpoint.Hit("terminal.prepared")
-	return a, t.WithWorkspaceLock(ctx, m, func(m *projects.Mission) error {
+	a = prepared
+	return a, t.holdFor(a)(ctx, m, func(m *projects.Mission) error {
 		h := m.Live.Handover
 		if !isAtHandover(t.Self, h, id) {
 			return takenOverError(m, h)
@@ -63,7 +76,8 @@ func (t terminal) prepareWithAgentAlive(ctx context.Context, m *projects.Mission
 	if !h.Action.PassesTerminal() {
 		return nil, nil
 	}
-	err = t.WithWorkspaceLock(ctx, m, func(m *projects.Mission) (err error) {
+	hold := t.holdFor(h.Action)
+	err = hold(ctx, m, func(m *projects.Mission) (err error) {
 		if isAtHandover(t.Self, m.Live.Handover, h.ID) && missions.InTurn(m.Lifecycle) {
 			instead, err = t.postponeHandover(m, h)
 		}
@@ -77,7 +91,7 @@ func (t terminal) prepareWithAgentAlive(ctx context.Context, m *projects.Mission
 		h.Action = a
 		return nil, nil
 	}
-	err = t.WithWorkspaceLock(ctx, m, func(m *projects.Mission) error {
+	err = hold(ctx, m, func(m *projects.Mission) error {
 		if isAtHandover(t.Self, m.Live.Handover, h.ID) {
 			t.dropHandover(ctx, m, h, failed)
 		}
@@ -92,20 +106,13 @@ func (t terminal) prepareWithAgentAlive(ctx context.Context, m *projects.Mission
 // pass closes the mission whose terminal another has from now on. The agent has
 // ended; the caller holds the workspace.
 func (t terminal) pass(ctx context.Context, m *projects.Mission, h *projects.Handover) (missions.RestoreResult, error) {
-	reason := closeReason(h.Action)
 	if h.Failed != "" {
 		m.LastError = h.Failed
 	}
 	presence.PutBackPrompt(m, presence.HasTakenPrompt(m))
 	t.presence.RemoveLaunchFiles(m)
-	tip := m.Tip
-	if err := t.applyEvent(ctx, m, missions.TerminalPassed{Reason: reason}); err != nil {
+	if err := t.snapshots.PassTerminal(ctx, m, missions.TerminalPassed{Reason: closeReason(h.Action)}); err != nil {
 		return missions.RestoreResult{}, err
-	}
-	if m.Tip == tip { // closed before, and another reason is known now
-		if err := t.snapshots.WriteMetaRecord(ctx, m, string(reason)); err != nil {
-			return missions.RestoreResult{}, err
-		}
 	}
 	failpoint.Hit("terminal.closed")
 	if h.Next = h.Action.NextMission(); h.Action.Enter != nil && m.Live.HasKeeper() {

@@ -25,7 +25,13 @@ func (s *Scheduler) ResumeHandovers(ctx context.Context) error {
 
 // ResumeHandover is ResumeHandovers for one mission.
 func (s *Scheduler) ResumeHandover(ctx context.Context, m *projects.Mission) error {
-	return s.withWorkspaceLockBriefly(ctx, m, func(m *projects.Mission) error {
+	var a projects.Action
+	if h, waits := m.Live.Handover, m.Live.QueuedRestore; h != nil {
+		a = h.Action
+	} else if waits != nil {
+		a = *waits
+	}
+	return holdBriefly(ctx, m, s.holdFor(a), func(m *projects.Mission) error {
 		if !s.HasUnattendedAction(m) {
 			return nil
 		}
@@ -52,12 +58,11 @@ func (s *Scheduler) ResumeHandover(ctx context.Context, m *projects.Mission) err
 // again later.
 const resumePatience = 200 * time.Millisecond
 
-// withWorkspaceLockBriefly is WithWorkspaceLock for callers that do not wait for a busy
-// workspace.
-func (s *Scheduler) withWorkspaceLockBriefly(ctx context.Context, m *projects.Mission, fn func(*projects.Mission) error) error {
+// holdBriefly is for callers that do not wait for a busy workspace.
+func holdBriefly(ctx context.Context, m *projects.Mission, hold projects.HoldFunc, fn func(*projects.Mission) error) error {
 	limited, cancel := context.WithTimeout(ctx, resumePatience)
 	defer cancel()
-	return s.WithWorkspaceLock(limited, m, fn)
+	return hold(limited, m, fn)
 }
 
 // HasUnattendedAction reports whether no process works on a handover, or on an action

@@ -362,3 +362,52 @@ func TestSideForkParentNotStarted(t *testing.T) {
 	}
 	k.healthy()
 }
+
+// TestSideForkWorkspaceGone: a side fork is left also where its workspace was deleted.
+func TestSideForkWorkspaceGone(t *testing.T) {
+	t.Parallel()
+	for name, leave := range map[string]func(k *keptAgent, fork string, remove func()){
+		"by a command": func(k *keptAgent, fork string, remove func()) {
+			remove()
+			if left, err := k.local.LeaveFork(context.Background(), missions.LeaveForkRequest{Caller: k.caller(), Fork: fork}); err != nil || left.Resume != "" {
+				k.Errorf("left: %+v, %v", left, err)
+			}
+		},
+		"by its agent's end": func(k *keptAgent, _ string, remove func()) {
+			remove()
+			_ = k.agent.Process.Kill()
+		},
+		"at its turn's end": func(k *keptAgent, fork string, remove func()) {
+			k.hook("UserPromptSubmit", map[string]any{"prompt": "leave"})
+			own := k.caller()
+			own.Mission = fork
+			if left, err := k.local.LeaveFork(context.Background(), missions.LeaveForkRequest{Caller: own}); err != nil || !left.Queued {
+				k.Errorf("left: %+v, %v", left, err)
+			}
+			remove()
+			k.hook("Stop", nil)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			k := newKeptAgent(t)
+			fork := k.missionNamed(k.enter("").ForkName)
+			k.mission, k.session, k.transcript = fork.ID, fork.SessionID, fork.SessionPath
+			done := k.keeps()
+			leave(k, fork.ID, func() {
+				if err := os.RemoveAll(fork.Workspace); err != nil {
+					t.Fatal(err)
+				}
+			})
+			if next := <-done; next.Do != missions.DoRelaunch || next.Launch.Mission.ID != k.id {
+				t.Fatalf("next: %+v", next)
+			}
+			if parent := k.missionNamed("live"); parent.State != missions.StateIdle {
+				t.Errorf("the parent is %+v", parent)
+			}
+			if fork = k.missionNamed(fork.ID); fork.State != missions.StateClosed || fork.CloseReason != missions.CloseReasonDiscarded {
+				t.Errorf("the fork is %s, %s", fork.State, fork.CloseReason)
+			}
+		})
+	}
+}

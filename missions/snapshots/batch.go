@@ -44,25 +44,7 @@ func (tk *Taker) RunRequests(ctx context.Context, p *projects.Project, mission s
 	err = hold(ctx, m, func(m *projects.Mission) error {
 		before, record, problem := conversationFactsOf(m), m.Record, m.Live.Problem
 		list, after := tk.applyEvents(m, batch)
-		var owed *projects.OwedSnapshot
-		taken := false // the last
-		for _, w := range list {
-			t, err := tk.TakeSnapshot(ctx, m, w)
-			taken = err == nil
-			if owed = nil; isNoRoomError(err) {
-				owed = tk.NewOwedSnapshot(m, w.TakeSnapshot)
-			}
-			for _, r := range w.waiters {
-				if err != nil {
-					r.Err = cmp.Or(r.Err, err) // the first is the cause of those behind it
-					continue
-				}
-				r.Answer.taken = append(r.Answer.taken, t)
-			}
-			if err == nil {
-				m.Live.UnsavedReason = ""
-			}
-		}
+		owed, taken := tk.takeWantedSnapshots(ctx, m, list)
 		if taken && tk.clearOwedSnapshot(m) && m.Live.Problem == problem {
 			m.Live.Problem = "" // that it was not taken
 		}
@@ -95,6 +77,29 @@ func (tk *Taker) RunRequests(ctx context.Context, p *projects.Project, mission s
 	}
 }
 
+// takeWantedSnapshots takes snapshots one after the other, and answers who waits for them.
+// Of the last it says whether it was taken, or is owed.
+func (tk *Taker) takeWantedSnapshots(ctx context.Context, m *projects.Mission, list []*WantedSnapshot) (owed *projects.OwedSnapshot, taken bool) {
+	for _, w := range list {
+		t, err := tk.TakeSnapshot(ctx, m, w)
+		taken = err == nil
+		if owed = nil; isNoRoomError(err) {
+			owed = tk.NewOwedSnapshot(m, w.TakeSnapshot)
+		}
+		for _, r := range w.waiters {
+			if err != nil {
+				r.Err = cmp.Or(r.Err, err) // the first is the cause of those behind it
+				continue
+			}
+			r.Answer.taken = append(r.Answer.taken, t)
+		}
+		if err == nil {
+			m.Live.UnsavedReason = ""
+		}
+	}
+	return owed, taken
+}
+
 // atIdlePoint does what waits for a moment in which no agent works.
 func (tk *Taker) atIdlePoint(ctx context.Context, m *projects.Mission) {
 	if err := tk.Effects.Settle(ctx, m); err != nil {
@@ -118,14 +123,13 @@ func isEndEvent(e missions.Event) bool {
 // and says so.
 func (tk *Taker) endWithoutSnapshot(ctx context.Context, m *projects.Mission, batch []*Request) error {
 	return tk.WithMissionLock(ctx, m, tk.WithWorkspaceLock, func(m *projects.Mission) error {
-		_, after := tk.applyEvents(m, batch)
-		m.Live.Problem = missions.AsError(projects.WorkspaceMovedError(m, "no snapshot was taken at the end")).Message
-		if m.Live.ProvisionalSnapshot == "" {
-			if err := tk.WriteMetaRecord(ctx, m, "ended; its workspace is gone"); err != nil {
-				return err
-			}
+		after, err := tk.noteEndWithoutSnapshot(ctx, m, batch)
+		if err != nil {
+			return err
 		}
-		tk.SaveLiveState(m)
+		if after.performQueued {
+			tk.Effects.Perform(ctx, m)
+		}
 		for _, on := range after.automations {
 			tk.Effects.Automate(m, on)
 		}
@@ -134,6 +138,35 @@ func (tk *Taker) endWithoutSnapshot(ctx context.Context, m *projects.Mission, ba
 		}
 		return nil
 	})
+}
+
+func (tk *Taker) noteEndWithoutSnapshot(ctx context.Context, m *projects.Mission, batch []*Request) (followUp, error) {
+	_, after := tk.applyEvents(m, batch)
+	m.Live.Problem = missions.AsError(projects.WorkspaceMovedError(m, "no snapshot was taken at the end")).Message
+	if m.Live.ProvisionalSnapshot == "" {
+		if err := tk.WriteMetaRecord(ctx, m, "ended; its workspace is gone"); err != nil {
+			return after, err
+		}
+	}
+	tk.SaveLiveState(m)
+	return after, nil
+}
+
+// PassTerminal closes a mission whose terminal another has from now on, with a last snapshot.
+// The caller holds the mission. A side fork must be left also where its workspace is gone:
+// then there is no snapshot.
+func (tk *Taker) PassTerminal(ctx context.Context, m *projects.Mission, e missions.TerminalPassed) error {
+	batch := []*Request{{Event: e}}
+	if m.IsWorkspaceGone() {
+		_, err := tk.noteEndWithoutSnapshot(ctx, m, batch)
+		return err
+	}
+	list, _ := tk.applyEvents(m, batch)
+	if len(list) == 0 { // closed before, and another reason is known now
+		return tk.WriteMetaRecord(ctx, m, string(e.Reason))
+	}
+	tk.takeWantedSnapshots(ctx, m, list)
+	return batch[0].Err
 }
 
 // Effects are what a snapshot causes beyond itself. Higher rooms own them and hand them
