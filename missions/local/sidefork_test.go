@@ -9,7 +9,9 @@ import (
 	"testing"
 
 	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/home"
 	"github.com/umbra-vcs/umbra/missions/projects"
+	"github.com/umbra-vcs/umbra/missions/settings"
 )
 
 // enter enters a side fork as from another terminal, and returns the fork.
@@ -408,6 +410,48 @@ func TestSideForkWorkspaceGone(t *testing.T) {
 			if fork = k.missionNamed(fork.ID); fork.State != missions.StateClosed || fork.CloseReason != missions.CloseReasonDiscarded {
 				t.Errorf("the fork is %s, %s", fork.State, fork.CloseReason)
 			}
+		})
+	}
+}
+
+// TestSideForkWithoutRoom: a side fork is left also where the disk has no room; its last
+// snapshot is taken when there is.
+func TestSideForkWithoutRoom(t *testing.T) {
+	t.Parallel()
+	for name, leave := range map[string]func(k *keptAgent, fork string){
+		"by a command": func(k *keptAgent, fork string) {
+			if left, err := k.local.LeaveFork(context.Background(), missions.LeaveForkRequest{Caller: k.caller(), Fork: fork}); err != nil || left.Resume != "" {
+				k.Errorf("left: %+v, %v", left, err)
+			}
+		},
+		"by its agent's end": func(k *keptAgent, _ string) { _ = k.agent.Process.Kill() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			k := newKeptAgent(t)
+			fork := k.missionNamed(k.enter("").ForkName)
+			if err := os.WriteFile(filepath.Join(fork.Workspace, "new.txt"), []byte("new\n"), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			space := k.local.Space
+			k.local.Space = home.NewSpace(k.local.Home, settings.Storage{}, func(string) (uint64, error) { return 0, nil })
+			done := k.keeps()
+			leave(k, fork.ID)
+			if next := <-done; next.Do != missions.DoRelaunch || next.Launch.Mission.ID != k.id {
+				t.Fatalf("next: %+v", next)
+			}
+			k.local.Space = space
+			if parent := k.missionNamed("live"); parent.State != missions.StateIdle {
+				t.Errorf("the parent is %+v", parent)
+			}
+			left, err := k.local.MissionByID(fork.ID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c, _ := left.Lifecycle.(missions.Closed); c.Reason != missions.CloseReasonDiscarded || left.Live.OwedSnapshot == nil {
+				t.Errorf("the fork is %+v, it is owed %+v", left.Lifecycle, left.Live.OwedSnapshot)
+			}
+			k.healthy()
 		})
 	}
 }

@@ -153,8 +153,8 @@ func (tk *Taker) noteEndWithoutSnapshot(ctx context.Context, m *projects.Mission
 }
 
 // PassTerminal closes a mission whose terminal another has from now on, with a last snapshot.
-// The caller holds the mission. A side fork must be left also where its workspace is gone:
-// then there is no snapshot.
+// The caller holds the mission. A side fork must be left also where its workspace is gone,
+// and then there is no snapshot, or where there is no room for one, and then it is owed.
 func (tk *Taker) PassTerminal(ctx context.Context, m *projects.Mission, e missions.TerminalPassed) error {
 	batch := []*Request{{Event: e}}
 	if m.IsWorkspaceGone() {
@@ -162,11 +162,19 @@ func (tk *Taker) PassTerminal(ctx context.Context, m *projects.Mission, e missio
 		return err
 	}
 	list, _ := tk.applyEvents(m, batch)
+	var owed *projects.OwedSnapshot
+	err := error(nil)
 	if len(list) == 0 { // closed before, and another reason is known now
-		return tk.WriteMetaRecord(ctx, m, string(e.Reason))
+		err = tk.WriteMetaRecord(ctx, m, string(e.Reason))
+	} else {
+		owed, _ = tk.takeWantedSnapshots(ctx, m, list)
+		err = batch[0].Err
 	}
-	tk.takeWantedSnapshots(ctx, m, list)
-	return batch[0].Err
+	if isNoRoomError(err) && e.Reason != missions.CloseReasonParked {
+		err = nil
+		tk.SaveLiveStateOwing(m, owed)
+	}
+	return err
 }
 
 // Effects are what a snapshot causes beyond itself. Higher rooms own them and hand them
