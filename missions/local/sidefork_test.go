@@ -455,3 +455,30 @@ func TestSideForkWithoutRoom(t *testing.T) {
 		})
 	}
 }
+
+// TestSideForkPostponed: a fork that was made to be entered is entered only while it is of
+// the parent's newest moment.
+func TestSideForkPostponed(t *testing.T) {
+	t.Parallel()
+	k := newKeptAgent(t)
+	prepare := func(a projects.Action) projects.Action {
+		a, err := k.local.Exchanger.Prepare(context.Background(), k.state(), a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a
+	}
+	first := prepare(projects.Action{Enter: &missions.EnterForkRequest{Caller: k.caller(), Mission: k.id}})
+	if again := prepare(first); again.Enter.Fork != first.Enter.Fork {
+		t.Errorf("another fork of the same moment: %s, %s", first.Enter.Fork, again.Enter.Fork)
+	}
+	k.takeTurn("third", "a.txt", "three\n")
+	late := prepare(first)
+	if late.Enter.Fork == first.Enter.Fork {
+		t.Error("the fork of before the turn is entered after it")
+	}
+	if got, err := os.ReadFile(filepath.Join(k.missionNamed(late.Enter.Fork).Workspace, "a.txt")); err != nil || string(got) != "three\n" {
+		t.Errorf("the fork has %q, %v", got, err)
+	}
+	k.healthy()
+}

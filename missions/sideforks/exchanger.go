@@ -84,7 +84,8 @@ func (x *Exchanger) mayEnter(m *projects.Mission, r missions.EnterForkRequest) e
 		return missions.Errorf(missions.KindBusy, "leave it first: umbra fork exit "+fork.Name+"; or "+beside, "%s is parked for its side fork %s", m.Name, fork.Name)
 	}
 	if m.Live.Headless && missions.HasAgent(m.Lifecycle) {
-		return missions.Errorf(missions.KindFailed, "umbra fork run "+m.Name+" --prompt TEXT runs a fork in the background", "the agent of %s has no terminal", m.Name)
+		run := "umbra fork run " + m.Name + " --prompt TEXT runs a fork in the background"
+		return missions.Errorf(missions.KindFailed, run, "the agent of %s has no terminal", m.Name)
 	}
 	if !presence.CanRelaunchAgent(m) {
 		return handovers.NoTerminalError(m)
@@ -136,6 +137,12 @@ func resultOf(parent *projects.Mission, done missions.RestoreResult) missions.Si
 	}
 }
 
+// isFresh reports whether a fork that was made to be entered is of the moment that was meant:
+// the parent may have had another turn since.
+func isFresh(fork, parent *projects.Mission, r missions.EnterForkRequest) bool {
+	return r.Moment != "" || fork.Parent != nil && fork.Parent.Snapshot == parent.Tip.ID.String()
+}
+
 // Prepare does what is to be done before a terminal is passed on, while nobody's agent has
 // ended yet: it makes the fork, or promotes it.
 func (x *Exchanger) Prepare(ctx context.Context, m *projects.Mission, a projects.Action) (projects.Action, error) {
@@ -144,7 +151,8 @@ func (x *Exchanger) Prepare(ctx context.Context, m *projects.Mission, a projects
 	}
 	r := *a.Enter
 	if r.Fork != "" {
-		if made, err := x.LoadPublishedMission(m.Project, r.Fork); made != nil || err != nil {
+		made, err := x.LoadPublishedMission(m.Project, r.Fork)
+		if err != nil || made != nil && isFresh(made, m, r) {
 			return a, err
 		}
 	}
