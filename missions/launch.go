@@ -65,6 +65,9 @@ type KeepResult struct {
 	Do     string  `json:"do"` // exit, relaunch, or wait
 	Launch *Launch `json:"launch,omitempty"`
 	Banner string  `json:"banner,omitempty"` // lines for the agent's terminal
+	// NotLaunched says that Umbra has ended the agent, and could launch none after it: the
+	// exit code of the agent means nothing.
+	NotLaunched bool `json:"not_launched,omitempty"`
 	// Summary is a line for the user when the keeper exits: what was kept, how to go on.
 	Summary string `json:"summary,omitempty"`
 }

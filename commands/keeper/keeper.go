@@ -66,6 +66,9 @@ func keepAgent(c *call.Call, svc missions.Launches, launch missions.Launch, vars
 			if next.Summary != "" {
 				c.Notice("%s", next.Summary)
 			}
+			if next.NotLaunched {
+				code = call.CodeBeforeAgent
+			}
 			return keptEnd(code, failed)
 		}
 		launch, svc = *next.Launch, c.Connected() // the Service may be another one by now

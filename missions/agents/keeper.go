@@ -32,7 +32,7 @@ func (l *Launcher) Keep(ctx context.Context, r missions.KeepRequest) (missions.K
 	if err != nil {
 		l.Logger.Warn("launch an agent again", "mission", m.ID, "error", err)
 		r.Failed = missions.AsError(err).Message
-		exit.Banner = relaunchFailureText(m, next.Banner, r.Failed)
+		exit.Banner, exit.NotLaunched = relaunchFailureText(m, next.Banner, r.Failed), relieved
 	}
 	begun := false
 	req := &snapshots.Request{Event: missions.AgentExited{Code: r.ExitCode}, Prepare: func(m *projects.Mission) (bool, error) {

@@ -141,22 +141,23 @@ func (t terminal) banner(m *projects.Mission, h *projects.Handover) string {
 	}
 	switch a := h.Action; {
 	case a.Leave != nil && a.Leave.Promote != nil:
-		return fmt.Sprintf("umbra: back in %s, which has what %s did; to take it back: umbra undo %s", next.Name, m.Name, next.Name)
+		return fmt.Sprintf("umbra: back in %[1]s, which has what %[2]s did; to take it back: umbra undo %[1]s", next.Name, m.Name)
 	case h.Failed != "":
 		return fmt.Sprintf("umbra: the side fork %s could not be launched: %s; back in %s", m.Name, oneLine(h.Failed), next.Name)
 	case a.Leave != nil:
 		return fmt.Sprintf("umbra: back in %s; %s is kept: umbra mission resume %s", next.Name, m.Name, m.Name)
 	case a.Enter.Topic != "":
-		return fmt.Sprintf("umbra: side fork %s of %s: %s\n%s", next.Name, m.Name, oneLine(a.Enter.Topic), leaveWords(m))
+		return fmt.Sprintf("umbra: side fork %s of %s: %s\n%s", next.Name, m.Name, oneLine(a.Enter.Topic), leaveText(m))
 	}
-	return fmt.Sprintf("umbra: side fork %s of %s\n%s", next.Name, m.Name, leaveWords(m))
+	return fmt.Sprintf("umbra: side fork %s of %s\n%s", next.Name, m.Name, leaveText(m))
 }
 
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// leaveWords says how a side fork can end.
-func leaveWords(parent *projects.Mission) string {
-	return fmt.Sprintf("  back to %[1]s, which is parked: umbra fork exit; with what was found out: umbra fork report; with all that was done: umbra promote", parent.Name)
+// leaveText says how a side fork can end.
+func leaveText(parent *projects.Mission) string {
+	return "  back to " + parent.Name + ", which is parked: umbra fork exit; with what was found out: umbra fork report; " +
+		"with all that was done: umbra promote"
 }
 
 // beginLeaving has a side fork left whose agent has ended by itself, or could not be
@@ -171,8 +172,11 @@ func (t terminal) beginLeaving(ctx context.Context, m *projects.Mission, r missi
 			return nil
 		}
 		leave := &missions.LeaveForkRequest{Caller: r.Caller, Fork: m.ID, Parent: parent.ID}
-		if q := m.Live.QueuedRestore; q != nil && q.Leave != nil {
+		switch q := m.Live.QueuedRestore; {
+		case q != nil && q.Leave != nil:
 			leave = q.Leave
+		case q != nil:
+			t.restores.NoteActionNotDone(ctx, m, *q, missions.Errorf(missions.KindFailed, "umbra mission resume "+m.Name, "the side fork was left"))
 		}
 		m.Live.QueuedRestore = nil
 		m.Live.Handover = &projects.Handover{
@@ -218,13 +222,26 @@ func (t terminal) prepareNext(ctx context.Context, m *projects.Mission, r missio
 			result.Banner = fmt.Sprintf("umbra: the side fork could not be launched: %s; %s goes on", why, m.Name)
 			return result, err
 		}
-		result.Do = missions.DoExit
-		result.Banner += "\numbra: its agent could not be launched here: " + why
+		result.Do, result.NotLaunched = missions.DoExit, true
+		result.Banner = notBackText(m, next, why)
 	}
 	if err := t.forgetKeeper(ctx, m, r); err != nil {
 		t.Logger.Warn("note whose a keeper is now", "mission", m.ID, "error", err)
 	}
 	return result, nil
+}
+
+// notBackText says in the terminal of a side fork that was left why its parent's agent is not
+// there.
+func notBackText(fork, parent *projects.Mission, why string) string {
+	left := fork.Name + " was left"
+	if fork.Live.Handover.Action.Leave.Promote != nil {
+		left = fork.Name + " was promoted"
+	}
+	if parent == nil {
+		return fmt.Sprintf("umbra: %s; the agent of its parent could not be launched here: %s", left, why)
+	}
+	return fmt.Sprintf("umbra: %[1]s; the agent of %[2]s could not be launched here: %[3]s\n  umbra mission resume %[2]s", left, parent.Name, why)
 }
 
 // await waits until the keeper has launched the agent that the terminal is passed on to. It
@@ -278,7 +295,7 @@ func mayHaveTerminal(from, next *projects.Mission, keeper int) error {
 		return missions.Errorf(missions.KindBusy, "go to it", "mission %s is live already (pid %d)", next.Name, p.PID)
 	}
 	claim := next.Live.SideFork
-	if from.Live.Handover.Action.Leave != nil && !alive && (claim == nil || claim.Mission != from.ID) {
+	if from.Live.Handover.Action.Leave != nil && !alive && (claim == nil || claim.Mission != from.ID || claim.Keeper.PID != keeper) {
 		return missions.Errorf(missions.KindBusy, "umbra mission resume "+next.Name, "mission %s was launched elsewhere meanwhile", next.Name)
 	}
 	return nil

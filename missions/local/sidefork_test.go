@@ -482,3 +482,55 @@ func TestSideForkPostponed(t *testing.T) {
 	}
 	k.healthy()
 }
+
+// changeOf changes the live state of a mission as another process would.
+func (k *keptAgent) changeOf(id string, fn func(*projects.Mission)) {
+	k.Helper()
+	was := k.id
+	defer func() { k.id = was }()
+	k.id = id
+	k.change(fn)
+}
+
+// TestSideForkEndsWithQueued: what waited for the end of a turn in which the fork's agent has
+// ended is not dropped without a word.
+func TestSideForkEndsWithQueued(t *testing.T) {
+	t.Parallel()
+	k := newKeptAgent(t)
+	r := k.enter("")
+	k.changeOf(r.Fork, func(m *projects.Mission) {
+		m.Live.QueuedRestore = &projects.Action{Undo: &missions.UndoRequest{Caller: k.caller(), Mission: m.ID}}
+	})
+	_ = k.agent.Process.Kill()
+	if next := <-k.keeps(); next.Do != missions.DoRelaunch || next.Launch.Mission.ID != k.id {
+		t.Errorf("next: %+v", next)
+	}
+	fork, err := k.local.MissionByID(r.Fork)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if why := fork.Live.NotRestoredReason; !strings.Contains(why, "the undo was not done: the side fork was left") || fork.Live.QueuedRestore != nil {
+		t.Errorf("said %q, waits %+v", why, fork.Live.QueuedRestore)
+	}
+	k.healthy()
+}
+
+// TestSideForkOfAnotherKeeper: a keeper launches no parent that is parked in another's
+// terminal; it says what brings the parent back, and that the agent's exit code means nothing.
+func TestSideForkOfAnotherKeeper(t *testing.T) {
+	t.Parallel()
+	k := newKeptAgent(t)
+	r := k.enter("")
+	a := projects.Action{Leave: &missions.LeaveForkRequest{Caller: k.caller(), Fork: r.Fork, Parent: k.id}}
+	h := &projects.Handover{ID: k.local.NewID(), LaunchID: k.launch.ID, Action: a, Owner: deadOwner, Done: true, Next: k.id}
+	k.changeOf(r.Fork, func(m *projects.Mission) { m.Live.Handover = h })
+	k.change(func(m *projects.Mission) { m.Live.SideFork.Keeper = deadOwner })
+	_ = k.agent.Process.Kill()
+	next := k.end()
+	want := "umbra: " + r.ForkName + " was left; the agent of live could not be launched here: " +
+		"mission live was launched elsewhere meanwhile\n  umbra mission resume live"
+	if next.Do != missions.DoExit || !next.NotLaunched || next.Banner != want {
+		t.Errorf("next: %+v", next)
+	}
+	k.healthy()
+}
