@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/agents"
 	"github.com/umbra-vcs/umbra/missions/home"
 	"github.com/umbra-vcs/umbra/missions/projects"
 	"github.com/umbra-vcs/umbra/missions/settings"
@@ -533,4 +534,28 @@ func TestSideForkOfAnotherKeeper(t *testing.T) {
 		t.Errorf("next: %+v", next)
 	}
 	k.healthy()
+}
+
+// TestSideForkAutomations: the automations of an agent's end run when a terminal is passed on.
+func TestSideForkAutomations(t *testing.T) {
+	t.Parallel()
+	k := newKeptAgent(t)
+	k.local.Config.Automations.Close = []string{"true"}
+	run := make(chan string, 2)
+	k.local.StartAutomation = func(a agents.Automation) error {
+		run <- a.On + " of " + a.Name
+		return nil
+	}
+	fork := k.enter("").ForkName
+	if got := <-run; got != "close of live" {
+		t.Errorf("entered: %s", got)
+	}
+	done := k.keeps()
+	if _, err := k.local.LeaveFork(context.Background(), missions.LeaveForkRequest{Caller: k.caller(), Fork: fork}); err != nil {
+		t.Fatal(err)
+	}
+	<-done
+	if got := <-run; got != "close of "+fork {
+		t.Errorf("left: %s", got)
+	}
 }

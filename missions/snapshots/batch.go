@@ -64,9 +64,7 @@ func (tk *Taker) RunRequests(ctx context.Context, p *projects.Project, mission s
 		if after.performQueued {
 			tk.Effects.Perform(ctx, m)
 		}
-		for _, on := range after.automations {
-			tk.Effects.Automate(m, on)
-		}
+		tk.startAutomations(m, after)
 		for _, r := range batch {
 			r.Answer.Mission = m
 		}
@@ -130,9 +128,7 @@ func (tk *Taker) endWithoutSnapshot(ctx context.Context, m *projects.Mission, ba
 		if after.performQueued {
 			tk.Effects.Perform(ctx, m)
 		}
-		for _, on := range after.automations {
-			tk.Effects.Automate(m, on)
-		}
+		tk.startAutomations(m, after)
 		for _, r := range batch {
 			r.Answer.Mission = m
 		}
@@ -158,12 +154,13 @@ func (tk *Taker) noteEndWithoutSnapshot(ctx context.Context, m *projects.Mission
 func (tk *Taker) PassTerminal(ctx context.Context, m *projects.Mission, e missions.TerminalPassed) error {
 	batch := []*Request{{Event: e}}
 	if m.IsWorkspaceGone() {
-		_, err := tk.noteEndWithoutSnapshot(ctx, m, batch)
+		after, err := tk.noteEndWithoutSnapshot(ctx, m, batch)
+		tk.startAutomations(m, after)
 		return err
 	}
-	list, _ := tk.applyEvents(m, batch)
+	list, after := tk.applyEvents(m, batch)
 	var owed *projects.OwedSnapshot
-	err := error(nil)
+	var err error
 	if len(list) == 0 { // closed before, and another reason is known now
 		err = tk.WriteMetaRecord(ctx, m, string(e.Reason))
 	} else {
@@ -174,7 +171,16 @@ func (tk *Taker) PassTerminal(ctx context.Context, m *projects.Mission, e missio
 		err = nil
 		tk.SaveLiveStateOwing(m, owed)
 	}
+	if err == nil {
+		tk.startAutomations(m, after)
+	}
 	return err
+}
+
+func (tk *Taker) startAutomations(m *projects.Mission, after followUp) {
+	for _, on := range after.automations {
+		tk.Effects.Automate(m, on)
+	}
 }
 
 // Effects are what a snapshot causes beyond itself. Higher rooms own them and hand them
