@@ -81,8 +81,11 @@ func (s *stage) endAside(ctx context.Context, old manifest) error {
 		if _, said, err := s.umbra.Run(ctx, s.root, "fork", "exit", m.Name); err != nil {
 			return fmt.Errorf("leave the side fork: %w %s", err, said)
 		}
-		if m, err = s.inTerminal(ctx); err != nil || m.ID != s.mission.ID {
-			return fmt.Errorf("the terminal has %s, which was left (%w)", m.Name, err)
+		if m, err = s.inTerminal(ctx); err != nil {
+			return fmt.Errorf("after the side fork was left: %w", err)
+		}
+		if m.ID != s.mission.ID {
+			return fmt.Errorf("the terminal has %s, which was left", m.Name)
 		}
 	}
 	held, _, err := survey(s.root)
