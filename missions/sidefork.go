@@ -6,11 +6,16 @@ type EnterForkRequest struct {
 	Moment string `json:"moment,omitempty"` // of the mission that is parked; "" is the default mission now
 	Topic  string `json:"topic,omitempty"`  // the first prompt of the fork's agent
 	Yes    bool   `json:"yes,omitempty"`    // copy ignored files above the limit
+	// Preview says what would happen, and changes nothing.
+	Preview bool `json:"preview,omitempty"`
 	// Mission is the mission that is parked, Fork the fork once it is made. Both are found
 	// out on the way.
 	Mission string `json:"mission,omitempty"`
 	Fork    string `json:"fork,omitempty"`
 }
+
+// OnlyReads reports whether a request changes nothing.
+func (r EnterForkRequest) OnlyReads() bool { return r.Preview }
 
 // LeaveForkRequest leaves a side fork: its parent has the terminal again.
 type LeaveForkRequest struct {
@@ -19,9 +24,14 @@ type LeaveForkRequest struct {
 	// Promote is how the fork's state becomes its parent's first; nil leaves the parent
 	// as it is.
 	Promote *PromoteRequest `json:"promote,omitempty"`
+	// Preview says what would happen, and changes nothing.
+	Preview bool `json:"preview,omitempty"`
 	// Parent is found out on the way.
 	Parent string `json:"parent,omitempty"`
 }
+
+// OnlyReads reports whether a request changes nothing.
+func (r LeaveForkRequest) OnlyReads() bool { return r.Preview }
 
 // SideForkResult says what became of a terminal.
 type SideForkResult struct {
@@ -29,6 +39,10 @@ type SideForkResult struct {
 	ParentName string `json:"parent_name"`
 	Fork       string `json:"fork,omitempty"` // not while it is still to be made
 	ForkName   string `json:"fork_name,omitempty"`
+	// Preview says that nothing was changed: the rest is what would happen. Moment is the
+	// address of the past moment that would be forked, "" for now.
+	Preview bool   `json:"preview,omitempty"`
+	Moment  string `json:"moment,omitempty"`
 	// Queued says that it happens at the end of the turn, Begun that it happens in a
 	// moment: the agent that asked is ended for it. Else it is done.
 	Queued bool `json:"queued,omitempty"`

@@ -22,6 +22,7 @@ code 11). An agent that Umbra has not started has no terminal to pass on: the co
 to type instead is named.`,
 		Flags: []flags.Flag{
 			flags.String("topic", "let the fork's agent begin with the prompt `TEXT`", &r.Topic),
+			flags.Bool("preview", "say what would happen, change nothing", &r.Preview),
 		},
 		Run: func(c *call.Call) error {
 			svc, caller, ctx, err := c.Asking()
@@ -41,6 +42,15 @@ to type instead is named.`,
 func writeEntered(p *print.Printer, r missions.SideForkResult) {
 	parent := print.Clean(r.ParentName)
 	switch {
+	case r.Preview:
+		when, at := "", " as it is now"
+		if r.Queued {
+			when = "when this turn of " + parent + " ends, "
+		}
+		if r.Moment != "" {
+			at = " at " + print.Clean(r.Moment)
+		}
+		p.Folded(when + parent + " would be parked, and a fork of it" + at + " would take over its terminal; nothing was changed")
 	case r.Queued:
 		p.Folded("when this turn of " + parent + " ends, it is parked, and a fork of it takes over its terminal; umbra undo " + parent + " --queued cancels that")
 	case r.Begun:
@@ -55,17 +65,19 @@ func writeEntered(p *print.Printer, r missions.SideForkResult) {
 
 // Exit is `umbra fork exit`.
 func Exit() *call.Verb {
+	preview := false
 	return &call.Verb{
 		Name: "exit", Args: "[FORK]", Max: 1, Short: "leave a side fork: the mission that was parked for it has its terminal again",
 		Long: `Ends the agent of the fork when its turn ends, and launches that of the parked mission
 again, which knows nothing of the fork. A last snapshot is taken first, and the fork
 stays: umbra mission resume goes on in it, umbra promote brings it home later.`,
+		Flags: []flags.Flag{flags.Bool("preview", "say what would happen, change nothing", &preview)},
 		Run: func(c *call.Call) error {
 			svc, caller, ctx, err := c.Asking()
 			if err != nil {
 				return err
 			}
-			done, err := svc.LeaveFork(ctx, missions.LeaveForkRequest{Caller: caller, Fork: c.Arg(0)})
+			done, err := svc.LeaveFork(ctx, missions.LeaveForkRequest{Caller: caller, Fork: c.Arg(0), Preview: preview})
 			if err != nil {
 				return err
 			}

@@ -9,6 +9,12 @@ import (
 func SideForkLeft(p *print.Printer, r missions.SideForkResult) {
 	fork, parent := print.Clean(r.ForkName), print.Clean(r.ParentName)
 	switch {
+	case r.Preview:
+		when := ""
+		if r.Queued {
+			when = "when this turn of " + fork + " ends, "
+		}
+		p.Folded(when + parent + " would have its terminal again, and the fork " + fork + " would stay; nothing was changed")
 	case r.Queued:
 		p.Folded("when this turn of " + fork + " ends, " + parent + " has its terminal again; umbra undo " + fork + " --queued cancels that")
 	case r.Begun:

@@ -2,7 +2,6 @@ package handovers
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/umbra-vcs/umbra/missions"
@@ -26,11 +25,16 @@ func (s *Scheduler) queueAction(ctx context.Context, m *projects.Mission, a proj
 		return result, err
 	}
 	if before := m.Live.QueuedRestore; before != nil {
-		result.Notes = append(result.Notes, fmt.Sprintf("it takes the place of what was to happen then: %s", before))
+		result.Notes = append(result.Notes, ReplacesText(*before))
 	}
 	m.Live.QueuedRestore, m.Live.NotRestoredReason, result.Queued = &a, "", true
 	s.SaveLiveState(m)
 	return result, nil
+}
+
+// ReplacesText says that an action which waits for the end of a turn takes another's place.
+func ReplacesText(before projects.Action) string {
+	return "it takes the place of what was to happen then: " + before.String()
 }
 
 // queuedResult is the result of an action that is left for later.

@@ -129,6 +129,10 @@ func TestSideForkFromWithin(t *testing.T) {
 	own := k.caller()
 	own.Mission = k.id
 	k.hook("UserPromptSubmit", map[string]any{"prompt": "fork yourself"})
+	plan, err := k.local.EnterFork(context.Background(), missions.EnterForkRequest{Caller: own, Preview: true})
+	if err != nil || !plan.Queued || !plan.Preview || k.missionNamed("live").PendingAction != "" {
+		t.Errorf("planned: %+v, %v", plan, err)
+	}
 	r, err := k.local.EnterFork(context.Background(), missions.EnterForkRequest{Caller: own})
 	if err != nil || !r.Queued || k.missionNamed("live").PendingAction != "fork enter" {
 		t.Fatalf("%+v, %v, pending %q", r, err, k.missionNamed("live").PendingAction)

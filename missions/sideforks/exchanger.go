@@ -44,6 +44,13 @@ func (x *Exchanger) EnterFork(ctx context.Context, r missions.EnterForkRequest) 
 	if err := x.mayEnter(m, r); err != nil {
 		return missions.SideForkResult{}, err
 	}
+	if r.Preview {
+		plan := planOf(m, m)
+		if past {
+			plan.Moment = at.Snapshot.Address(m.Name)
+		}
+		return plan, nil
+	}
 	done, err := x.handovers.RunAction(ctx, m, projects.Action{Enter: &r})
 	if err != nil {
 		return missions.SideForkResult{}, err
@@ -107,6 +114,11 @@ func (x *Exchanger) LeaveFork(ctx context.Context, r missions.LeaveForkRequest) 
 		return missions.SideForkResult{}, x.noSideForkError(m)
 	}
 	r.Fork, r.Parent = m.ID, parent.ID
+	if r.Preview {
+		plan := planOf(parent, m)
+		plan.Fork, plan.ForkName = m.ID, m.Name
+		return plan, nil
+	}
 	done, err := x.handovers.RunAction(ctx, m, projects.Action{Leave: &r})
 	if err != nil {
 		return missions.SideForkResult{}, err
@@ -128,6 +140,16 @@ func (x *Exchanger) noSideForkError(m *projects.Mission) error {
 		}
 	}
 	return missions.Errorf(missions.KindNotFound, hint, "%s is no side fork: no mission is parked for it", m.Name)
+}
+
+// planOf is what would become of the terminal of a parent. Live is the mission whose agent
+// has it: what is planned waits for its turn.
+func planOf(parent, live *projects.Mission) missions.SideForkResult {
+	plan := missions.SideForkResult{Parent: parent.ID, ParentName: parent.Name, Preview: true, Queued: missions.InTurn(live.Lifecycle)}
+	if waits := live.Live.QueuedRestore; plan.Queued && waits != nil {
+		plan.Notes = append(plan.Notes, handovers.ReplacesText(*waits))
+	}
+	return plan
 }
 
 // resultOf is what became of the terminal of a parked mission.
