@@ -64,7 +64,7 @@ func (tk *Taker) RunRequests(ctx context.Context, p *projects.Project, mission s
 		if after.performQueued {
 			tk.Effects.Perform(ctx, m)
 		}
-		tk.startAutomations(m, after)
+		after.startAutomations(tk.Effects, m)
 		for _, r := range batch {
 			r.Answer.Mission = m
 		}
@@ -128,7 +128,7 @@ func (tk *Taker) endWithoutSnapshot(ctx context.Context, m *projects.Mission, ba
 		if after.performQueued {
 			tk.Effects.Perform(ctx, m)
 		}
-		tk.startAutomations(m, after)
+		after.startAutomations(tk.Effects, m)
 		for _, r := range batch {
 			r.Answer.Mission = m
 		}
@@ -155,7 +155,7 @@ func (tk *Taker) PassTerminal(ctx context.Context, m *projects.Mission, e missio
 	batch := []*Request{{Event: e}}
 	if m.IsWorkspaceGone() {
 		after, err := tk.noteEndWithoutSnapshot(ctx, m, batch)
-		tk.startAutomations(m, after)
+		after.startAutomations(tk.Effects, m)
 		return err
 	}
 	list, after := tk.applyEvents(m, batch)
@@ -172,14 +172,14 @@ func (tk *Taker) PassTerminal(ctx context.Context, m *projects.Mission, e missio
 		tk.SaveLiveStateOwing(m, owed)
 	}
 	if err == nil {
-		tk.startAutomations(m, after)
+		after.startAutomations(tk.Effects, m)
 	}
 	return err
 }
 
-func (tk *Taker) startAutomations(m *projects.Mission, after followUp) {
-	for _, on := range after.automations {
-		tk.Effects.Automate(m, on)
+func (f followUp) startAutomations(e Effects, m *projects.Mission) {
+	for _, on := range f.automations {
+		e.Automate(m, on)
 	}
 }
 
