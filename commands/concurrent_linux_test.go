@@ -322,7 +322,7 @@ func TestHookBesideAHungDaemon(t *testing.T) {
 		t.Errorf("the hook of a tool takes no snapshot beside a daemon that hangs: %s", p.shadow("log", "--oneline", "refs/heads/one"))
 	}
 	a.event("UserPromptSubmit", `"prompt":"go on","prompt_id":"2",`)
-	if out := p.must("log", "one", "--no-daemon"); !strings.Contains(out, "prompt: go on") {
+	if out := p.must("log", "one", "--no-daemon"); !strings.Contains(out, "  go on") {
 		t.Errorf("the hook of a prompt took no snapshot: %s", out)
 	}
 
@@ -337,7 +337,7 @@ func TestHookBesideAHungDaemon(t *testing.T) {
 	if after := p.linear("one"); !slices.Equal(after, before) {
 		t.Errorf("a snapshot was taken of a workspace that somebody else has: %v, before %v", after, before)
 	}
-	for reading, says := range map[string]string{"status": "but it does not answer", "log": "prompt: go on", "doctor": "but it does not answer"} {
+	for reading, says := range map[string]string{"status": "but it does not answer", "log": "  go on", "doctor": "but it does not answer"} {
 		if out, _ := p.umbra(p.work, reading); !strings.Contains(out, says) {
 			t.Errorf("%s beside a daemon that hangs does not say %q: %s", reading, says, out)
 		}

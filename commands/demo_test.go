@@ -116,7 +116,7 @@ func (d demoRun) check(t *testing.T, readme string) {
 	}
 	for _, want := range []string{
 		"resumed: I remember 2 prompts", "(I remember 3 prompts.)", "(I remember 4 prompts.)",
-		"1 created, 0 deleted", "1 deleted", "closed: undo to", "closed: restore to demo@2", "| * ",
+		"1 created, 0 deleted", "1 deleted", " · undo to", " · restore to demo@2", "| * ",
 	} {
 		if !strings.Contains(d.said, want) {
 			t.Errorf("it does not say %q", want)

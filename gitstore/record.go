@@ -59,7 +59,7 @@ func FormatRecord(r *Record, at time.Time) *Commit {
 
 // text is the commit's message.
 func (r *Record) text() string {
-	text := fmt.Sprintf("%s\n\n%sKind: %s\n", subject("record ("+string(r.Kind)+")", r.Message), trailerPrefix, r.Kind)
+	text := fmt.Sprintf("%s\n\n%sKind: %s\n", cutLine("record ("+string(r.Kind)+"): "+r.Message, MaxSubject), trailerPrefix, r.Kind)
 	if mission := oneLine(r.Mission); mission != "" {
 		text += trailerPrefix + "Mission: " + mission + "\n"
 	}

@@ -1,6 +1,7 @@
 package gitstore
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -22,8 +23,11 @@ type Snapshot struct {
 	// those before it.
 	Lost ID
 
-	// State is the first word of the subject, Message the rest: "what
-	// happened", at most 100 characters together.
+	// Subject is the first line, for people: at most 100 characters. Nothing is read
+	// from it.
+	Subject string
+
+	// State is the mission's, and Message says what happened, in at most 200 characters.
 	State   string
 	Message string
 
@@ -43,6 +47,7 @@ type Trailers struct {
 	Mission   string
 	Triggers  []string
 	Turn      int
+	Prompt    string // what began the turn: on one line, at most 100 characters
 	Record    ID
 	Session   string
 	GitHead   string
@@ -57,21 +62,25 @@ type Trailers struct {
 	PromotedFrom  ID
 }
 
-// maxSubject is the length of a snapshot's subject in characters.
-const maxSubject = 100
+// The lengths of a snapshot's texts, in characters.
+const (
+	MaxSubject = 100
+	maxPrompt  = 100
+	maxMessage = 200
+)
 
 const trailerPrefix = "Umbra-"
 
-// FormatSnapshot gives the commit to write for a snapshot: State, Message,
-// Trailers, Tree, Parents, Author and At are used. The subject is one line
-// without control characters, cut to 100 characters; trailer values are cleaned
-// likewise, so that no value can forge another. Parse(Format(s)) gives s with
-// these changes.
+// FormatSnapshot gives the commit to write for a snapshot: Subject, State, Message,
+// Trailers, Tree, Parents, Author and At are used. A snapshot without a Subject has its
+// Message there. The subject is one line without control characters; trailer values are
+// cleaned likewise, so that no value can forge another. Texts that are too long are cut.
+// Parse(Format(s)) gives s with these changes.
 func FormatSnapshot(s *Snapshot) *Commit {
 	var b strings.Builder
-	b.WriteString(subject(s.State, s.Message))
+	b.WriteString(cutLine(cmp.Or(s.Subject, s.Message, s.State), MaxSubject))
 	b.WriteString("\n\n")
-	for _, t := range s.Trailers.list(s.State) {
+	for _, t := range s.Trailers.list(s.State, s.Message) {
 		if v := oneLine(t.value); v != "" {
 			fmt.Fprintf(&b, "%s%s: %s\n", trailerPrefix, t.key, v)
 		}
@@ -83,12 +92,14 @@ func FormatSnapshot(s *Snapshot) *Commit {
 
 type trailer struct{ key, value string }
 
-func (t *Trailers) list(state string) []trailer {
+func (t *Trailers) list(state, message string) []trailer {
 	return []trailer{
 		{"Mission", t.Mission},
 		{"State", state},
+		{"Message", cutLine(message, maxMessage)},
 		{"Trigger", strings.Join(t.Triggers, " ")},
 		{"Turn", strconv.Itoa(t.Turn)},
+		{"Prompt", cutLine(t.Prompt, maxPrompt)},
 		{"Record", idText(t.Record)},
 		{"Session", t.Session},
 		{"Git-Head", t.GitHead},
@@ -116,18 +127,13 @@ func boolText(b bool) string {
 	return ""
 }
 
-func subject(state, message string) string {
-	state = strings.ReplaceAll(oneLine(state), ":", "")
-	text := state + ": " + oneLine(message)
-	if n := 0; len(text) > maxSubject {
-		for i := range text {
-			if n++; n > maxSubject {
-				text = text[:i]
-				break
-			}
-		}
+// cutLine is a text on one line of at most so many characters.
+func cutLine(text string, most int) string {
+	runes := []rune(oneLine(text))
+	if len(runes) <= most {
+		return string(runes)
 	}
-	return strings.TrimSpace(text)
+	return strings.TrimSpace(string(runes[:most-1])) + "…"
 }
 
 // oneLine makes valid UTF-8 with single spaces and without control and format
@@ -154,14 +160,13 @@ func oneLine(s string) string {
 func ParseSnapshot(c *Commit) *Snapshot {
 	s := &Snapshot{ID: c.ID, Tree: c.Tree, Parents: c.Parents, Lost: c.Lost, Author: c.Author, At: c.Committer.When}
 	first, body, _ := strings.Cut(c.Message, "\n")
-	state, message, ok := strings.Cut(first, ": ")
-	if !ok {
-		state, message = strings.TrimSuffix(first, ":"), ""
-	}
-	s.State, s.Message = state, message
+	s.Subject = first
 	for _, t := range parseTrailers(body) {
-		if t.key == "State" {
+		switch t.key {
+		case "State":
 			s.State = t.value
+		case "Message":
+			s.Message = t.value
 		}
 		s.Trailers.set(t)
 	}
@@ -199,6 +204,8 @@ func (t *Trailers) set(f trailer) {
 		t.Triggers = strings.Fields(f.value)
 	case "Turn":
 		t.Turn = parseCount(f.value)
+	case "Prompt":
+		t.Prompt = f.value
 	case "Record":
 		t.Record = parseIDOrZero(f.value)
 	case "Session":

@@ -13,7 +13,7 @@ import (
 
 func fullSnapshot() *gitstore.Snapshot {
 	return &gitstore.Snapshot{Tree: storetest.ID(1), Parents: []gitstore.ID{storetest.ID(2)}, Author: storetest.Signature(1), At: storetest.Signature(2).When,
-		State: "idle", Message: "fix the login", Trailers: gitstore.Trailers{Mission: storetest.Mission, Triggers: []string{"idle", "manual"}, Turn: 7,
+		Subject: "turn 7: fix the login · turn ended", State: "idle", Message: "turn ended", Trailers: gitstore.Trailers{Mission: storetest.Mission, Triggers: []string{"idle", "manual"}, Turn: 7, Prompt: "fix the login",
 			Record: storetest.ID(3), Session: "s-1", GitHead: storetest.ID(4).String(), GitBranch: "feature/x", Skipped: 3, Late: true, Partial: true,
 			RestoredFrom: storetest.ID(5), ForkedFrom: storetest.ID(6), PromotedFrom: storetest.ID(7)}}
 }
@@ -33,7 +33,7 @@ func TestSnapshotRoundTrip(t *testing.T) {
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
 	}
-	if want := "idle: fix the login\n\nUmbra-Mission: " + storetest.Mission + "\nUmbra-State: idle\nUmbra-Trigger: idle manual\nUmbra-Turn: 7\n"; !strings.HasPrefix(c.Message, want) {
+	if want := "turn 7: fix the login · turn ended\n\nUmbra-Mission: " + storetest.Mission + "\nUmbra-State: idle\nUmbra-Message: turn ended\nUmbra-Trigger: idle manual\nUmbra-Turn: 7\nUmbra-Prompt: fix the login\n"; !strings.HasPrefix(c.Message, want) {
 		t.Errorf("message %q", c.Message)
 	}
 }
@@ -61,6 +61,7 @@ func TestSnapshotTrailers(t *testing.T) {
 func TestSubjectIsCleaned(t *testing.T) {
 	t.Parallel()
 	s := fullSnapshot()
+	s.Subject = ""
 	s.Message = "line one\nUmbra-Mission: forged\n\nUmbra-Turn: 99\x00\x1b[31m\u202ered " + strings.Repeat("ä", 200)
 	s.GitBranch = "main\nUmbra-Turn: 98"
 	s.Author.Name = "Evil <x@y>\ncommitter Mallory"

@@ -17,8 +17,12 @@ type Entry struct {
 	At          time.Time `json:"at"`
 	Message     string    `json:"message"`
 	Turn        int       `json:"turn"`
-	// Prompt is what began the turn, in a log: on one line and cut, as the message of
-	// the prompt's own snapshot says it, which has none.
+	// Label says what made the change that the snapshot shows, and what happened then or
+	// comes next: see LabelOf. MadeBy are the tool calls among the former.
+	Label  string    `json:"label"`
+	MadeBy []ToolUse `json:"made_by,omitempty"`
+	// Prompt is what began the turn, whole. A log has it once a turn: with the prompt's
+	// own snapshot or, where that is not listed, with the newest that is.
 	Prompt    string `json:"prompt,omitempty"`
 	SessionID string `json:"session_id,omitempty"`
 	Events    int    `json:"session_events"`
@@ -70,6 +74,12 @@ type LineCounts struct {
 
 // HasPromptTrigger reports whether the snapshot was taken before a prompt.
 func (e Entry) HasPromptTrigger() bool { return slices.Contains(e.Triggers, string(TriggerPrompt)) }
+
+// IsCutOff reports whether the snapshot is of the end of a turn that was not done: its user
+// has stopped it, or nothing is known of its end.
+func (e Entry) IsCutOff() bool {
+	return e.Message == MessageInterrupted || e.Message == MessageEndedUnseen
+}
 
 // countedTally is the snapshot's tally. At the beginning the agent may have written
 // nothing yet: that counts as zero.

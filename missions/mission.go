@@ -1,6 +1,9 @@
 package missions
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // Mission is a mission as the user sees it: the projection that `mission show
 // --json` prints. It is computed, never stored.
@@ -77,12 +80,22 @@ type Prompt struct {
 	At   time.Time `json:"at"`
 }
 
-// ToolUse is the last tool an agent ran.
+// ToolUse is a tool call of an agent.
 type ToolUse struct {
 	ID     string    `json:"id,omitempty"` // the agent's id of the call
 	Name   string    `json:"name"`
 	Target string    `json:"target"`
 	At     time.Time `json:"at"`
+	// Description is what the agent says that the call does, "" if it says nothing.
+	Description string `json:"description,omitempty"`
+}
+
+// Words are a tool call on one line: what the agent says of it, or what it acts on.
+func (t ToolUse) Words() string {
+	if about := strings.Join(strings.Fields(t.Description), " "); about != "" {
+		return t.Name + ": " + about
+	}
+	return strings.Join(strings.Fields(t.Name+" "+t.Target), " ")
 }
 
 // GitState is the user's repository as a mission's workspace sees it.

@@ -33,7 +33,7 @@ func applyEvent(l Lifecycle, e Event) (Lifecycle, []Effect) {
 	case TurnFailed:
 		return endTurn(l, Failed{Turn: l.LastTurn(), Message: e.Message}, TriggerError, ErrorLine(e.Message))
 	case TurnStopped:
-		return endTurn(l, Idle{Turn: l.LastTurn()}, TriggerIdle, "interrupted")
+		return endTurn(l, Idle{Turn: l.LastTurn()}, TriggerIdle, MessageInterrupted)
 	case TurnContinued:
 		return onTurnContinued(l, e)
 	case TurnsCounted:
@@ -68,7 +68,7 @@ func applyEvent(l Lifecycle, e Event) (Lifecycle, []Effect) {
 func onSessionBegan(l Lifecycle) (Lifecycle, []Effect) {
 	next := Idle{Turn: l.LastTurn()}
 	if IsInKnownTurn(l) {
-		return next, []Effect{TakeSnapshot{Trigger: TriggerIdle, Lifecycle: next, Message: "turn ended unseen", Late: true}, PerformQueued{}}
+		return next, []Effect{TakeSnapshot{Trigger: TriggerIdle, Lifecycle: next, Message: MessageEndedUnseen, Late: true}, PerformQueued{}}
 	}
 	return next, nil
 }
@@ -109,10 +109,10 @@ func onPrompt(l Lifecycle, e PromptSubmitted) (Lifecycle, []Effect) {
 	var effects []Effect
 	if r, ok := l.(Running); ok && IsInKnownTurn(r) {
 		// No end of the former turn was heard (Esc, an API error, a kill).
-		effects = append(effects, TakeSnapshot{Trigger: TriggerIdle, Lifecycle: Idle{Turn: r.Turn}, Message: "turn ended unseen", Late: true, OnlyIfChanged: r.isUnnoted()})
+		effects = append(effects, TakeSnapshot{Trigger: TriggerIdle, Lifecycle: Idle{Turn: r.Turn}, Message: MessageEndedUnseen, Late: true, OnlyIfChanged: r.isUnnoted()})
 	}
 	next := Running{Turn: l.LastTurn() + 1, Prompt: e.Text, PromptID: e.ID}
-	return next, append(effects, TakeSnapshot{Trigger: TriggerPrompt, Lifecycle: next, Message: OneLine("prompt", e.Text)})
+	return next, append(effects, TakeSnapshot{Trigger: TriggerPrompt, Lifecycle: next, Message: MessagePrompt})
 }
 
 func onToolStarting(l Lifecycle, e ToolStarting) (Lifecycle, []Effect) {
@@ -123,7 +123,7 @@ func onToolStarting(l Lifecycle, e ToolStarting) (Lifecycle, []Effect) {
 	if r.Noted = r.Continued; !e.Writes && !note {
 		return r, nil
 	}
-	what := OneLine("before "+tool.Name, tool.Target)
+	what := "before " + tool.Words()
 	return r, []Effect{TakeSnapshot{Trigger: TriggerTool, Lifecycle: r, Message: what, OnlyIfChanged: !note}}
 }
 

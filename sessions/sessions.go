@@ -177,10 +177,12 @@ type Tool struct {
 	ID     string // the agent's id of the call
 	Name   string
 	Target string // the file or command it acts on, for people; "" if unknown
-	At     time.Time
-	Failed bool
-	Done   bool // its result is in the file
-	Agent  string
+	// Description is what the model says that the call does, in a hook; "" if it says nothing.
+	Description string
+	At          time.Time
+	Failed      bool
+	Done        bool // its result is in the file
+	Agent       string
 }
 
 // Tokens counts what the file says was used; -1 where it says nothing.

@@ -224,7 +224,7 @@ func momentText(c *call.Call, e missions.Entry) string {
 	for _, name := range e.Pins {
 		pins += "[" + name + "] "
 	}
-	return print.Age(c.Now().Sub(e.At)) + " " + pins + e.Message
+	return print.Age(c.Now().Sub(e.At)) + " " + pins + e.Words()
 }
 
 // addPaths adds the paths in a snapshot where the command line names one, else

@@ -123,7 +123,7 @@ func writeLog(p *print.Printer, list []missions.Entry, o logOptions) {
 
 // row is a snapshot's line; a narrow terminal has what happened below it.
 func (o logOptions) row(p *print.Printer, e missions.Entry) print.TableRow {
-	cells, more := logRow(p, e), lostBefore(e, o.more(e, "  "))
+	cells, more := logRow(p, e, missions.LabelOf(e).String()), lostBefore(e, o.more(e, "  "))
 	if !p.Terminal || p.Width >= widthForOneLine {
 		return print.TableRow{Cells: cells, After: more}
 	}
@@ -141,7 +141,10 @@ func (o logOptions) row(p *print.Printer, e missions.Entry) print.TableRow {
 func (o logOptions) whole() bool { return o.path == "" && o.match == "" && o.state == "" && !o.ops }
 
 // leastPrompt is how much of a prompt is worth more than what its turn took.
-const leastPrompt = 12
+const leastPrompt = 40
+
+// mostPrompt is how much of a prompt is printed off a terminal: it may be a pasted log.
+const mostPrompt = 200
 
 // writeChapter prints the heading of the turn in list[at:end], and what was said.
 func writeChapter(p *print.Printer, list []missions.Entry, at, end int, o logOptions) {
@@ -157,13 +160,16 @@ func writeChapter(p *print.Printer, list []missions.Entry, at, end int, o logOpt
 		}
 	}
 	title = print.Clean(title)
-	if p.Terminal {
-		if !p.Fits(title + took + strings.Repeat(" ", leastPrompt)) {
-			took = "" // what was asked for says more
-		}
-		if said := promptOf(list[at:end]); said != "" {
-			title += "  " + p.Rest(said, title, "  ", took)
-		}
+	said := promptOf(list[at:end])
+	if !p.Fits(title + took + "  " + print.Cut(said, leastPrompt)) {
+		took = "" // what was asked for says more
+	}
+	switch {
+	case said == "":
+	case p.Terminal:
+		title += "  " + p.Rest(said, title, "  ", took)
+	default:
+		title += "  " + print.Cut(said, mostPrompt)
 	}
 	p.Line("%s%s", p.Paint(print.Bold, title), p.Paint(print.Dim, took))
 	for _, e := range list[at:end] {
@@ -178,10 +184,7 @@ func writeChapter(p *print.Printer, list []missions.Entry, at, end int, o logOpt
 func promptOf(turn []missions.Entry) string {
 	for _, e := range turn {
 		if e.Prompt != "" {
-			return print.Clean(e.Prompt)
-		}
-		if said, ok := strings.CutPrefix(e.Message, "prompt: "); ok && slices.Contains(e.Triggers, string(missions.TriggerPrompt)) {
-			return print.Clean(said)
+			return print.Clean(missions.PromptLine(e.Prompt))
 		}
 	}
 	return ""
@@ -253,10 +256,11 @@ func writeGraph(p *print.Printer, list []missions.Entry, family []missions.Missi
 	var t print.Table
 	for _, e := range list {
 		lane, above := g.next(e.ID)
+		text := e.Words()
 		if names := heads[e.ID]; len(names) > 0 {
-			e.Message = "(" + strings.Join(names, ", ") + ") " + e.Message
+			text = "(" + strings.Join(names, ", ") + ") " + text
 		}
-		cells := slices.Concat([]print.Cell{print.Plain.Cell(lane)}, logRow(p, e))
+		cells := slices.Concat([]print.Cell{print.Plain.Cell(lane)}, logRow(p, e, text))
 		row := print.TableRow{Cells: cells, After: lostBefore(e, o.more(e, ""))}
 		if len(above) > 0 {
 			row.Before = func(p *print.Printer) { p.Line("%s", strings.Join(above, "\n")) }
@@ -297,8 +301,8 @@ const (
 	widthForStates  = 130
 )
 
-// logRow is a snapshot's line: all of it off a terminal, what fits on one.
-func logRow(p *print.Printer, e missions.Entry) []print.Cell {
+// logRow is a snapshot's line, with a text: all of it off a terminal, what fits on one.
+func logRow(p *print.Printer, e missions.Entry, text string) []print.Cell {
 	marks := ""
 	for _, pin := range e.Pins {
 		marks += " [" + pin + "]"
@@ -326,7 +330,7 @@ func logRow(p *print.Printer, e missions.Entry) []print.Cell {
 	if p.Terminal {
 		changed = changesShort(e)
 	}
-	return append(row, print.Green.Cell(changed), print.Plain.Cell(print.Clean(e.Message+marks)))
+	return append(row, print.Green.Cell(changed), print.Plain.Cell(print.Clean(text+marks)))
 }
 
 // changesShort is changes with numbers as people read them.

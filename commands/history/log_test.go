@@ -67,31 +67,31 @@ func TestLogFits(t *testing.T) {
 		{ID: strings.Repeat("a", 40), Parent: "b", Address: "login@3", Turn: 3, Mission: "m", State: missions.StateIdle, At: at.Add(90 * time.Second),
 			Triggers: []string{"idle"}, Message: "turn ended", Files: missions.FileCounts{Modified: 1}, Lines: &missions.LineCounts{Added: 12, Deleted: 3}},
 		{ID: strings.Repeat("b", 40), Parent: "c", Address: "login@3.0", Turn: 3, Mission: "m", State: missions.StateRunning, At: at,
-			Triggers: []string{"prompt"}, Message: "prompt: 改善 the résumé parser, its tests and whatever else is left of the plan"},
+			Triggers: []string{"prompt"}, Message: "prompt", Prompt: "改善 the résumé parser,\nits tests and whatever else is left of the plan"},
 		{ID: strings.Repeat("c", 40), Address: "login@start", Mission: "m", State: missions.StateError, At: at, Triggers: []string{"manual"},
 			Message: "mission login begins", Files: missions.FileCounts{Added: 4511}, Lines: &missions.LineCounts{Added: 1475131}},
 	}
 	for width, want := range map[int]string{
-		40: `turn 3  改善 the résumé parser,…  1m30s
+		40: `turn 3  改善 the résumé parser, ⏎ its …
   login@3      8m ago   +12 −3
     turn ended
   login@3.0    10m ago  -
-    prompt: 改善 the résumé parser, it…
+    before the prompt
 
 turn 0
   login@start  10m ago  +1.5M −0 4511 …
     mission login begins (error)
 `,
-		60: `turn 3  改善 the résumé parser, its tests and whate…  1m30s
+		60: `turn 3  改善 the résumé parser, ⏎ its tests and wha…  1m30s
   login@3      8m ago   +12 −3              turn ended
-  login@3.0    10m ago  -                   prompt: 改善 t…
+  login@3.0    10m ago  -                   before the pro…
 
 turn 0
   login@start  10m ago  +1.5M −0 4511 files  mission login…
 `,
-		100: `turn 3  改善 the résumé parser, its tests and whatever else is left of the plan  1m30s
+		100: `turn 3  改善 the résumé parser, ⏎ its tests and whatever else is left of the plan  1m30s
   login@3      aaaaaaaaaa  8m ago   +12 −3              turn ended
-  login@3.0    bbbbbbbbbb  10m ago  -                   prompt: 改善 the résumé parser, its tests …
+  login@3.0    bbbbbbbbbb  10m ago  -                   before the prompt
 
 turn 0
   login@start  cccccccccc  10m ago  +1.5M −0 4511 files  mission login begins (error)

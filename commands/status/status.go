@@ -89,7 +89,7 @@ func writeStatus(p *print.Printer, s missions.Status) {
 	writeOverlaps(p, s.Overlaps)
 	if e := s.LastSnapshot; e != nil {
 		said, at, when := "last snapshot: ", print.Clean(e.Address), p.When(e.At)
-		p.Line("%s%s %s %s", said, p.Paint(print.Cyan, at), when, p.Rest(print.Clean(e.Message), said, at, when, "  "))
+		p.Line("%s%s %s %s", said, p.Paint(print.Cyan, at), when, p.Rest(print.Clean(e.Words()), said, at, when, "  "))
 	}
 	for _, w := range s.Walks {
 		writeWalks(p, w)

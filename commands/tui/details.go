@@ -234,7 +234,7 @@ func headOf(s missions.ShowResult, o Words) []line {
 	head := []line{
 		{{o.Short(e.ID), yellow}, {"  " + clean(e.Address), cyan}},
 		{{string(e.State), stateStyle(e.State)}, {"  " + e.At.Format("2006-01-02 15:04:05"), dim}, {"  " + clean(strings.Join(e.Triggers, " ")), dim}},
-		{{clean(e.Message), plain}},
+		{{clean(e.Words()), plain}},
 	}
 	add := func(what, value string) {
 		if value != "" {

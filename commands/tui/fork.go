@@ -111,7 +111,7 @@ func (f forking) lines(m *model, width int) []line {
 	}
 	lines := []line{
 		{{"fork " + m.o.Clean(f.entry.Address), bold}},
-		{{m.clock(f.entry.At) + "  " + m.o.Clean(f.entry.Message), dim}},
+		{{m.clock(f.entry.At) + "  " + m.o.Clean(f.entry.Words()), dim}},
 		{},
 	}
 	lines = append(lines, wrapped("Files and conversation as they were then, in a workspace of its own. "+m.o.Clean(f.entry.MissionName)+" is left as it is.", width, plain)...)

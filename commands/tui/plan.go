@@ -295,7 +295,7 @@ func (p plan) lines(m *model, width int) []line {
 	}
 	if p.kind == restorePlan {
 		lines[0] = line{{"restore " + m.o.Clean(p.mission.Name) + " to " + m.o.Clean(p.entry.Address), bold}}
-		lines = append(lines, line{{m.clock(p.entry.At) + "  " + m.o.Clean(p.entry.Message), dim}})
+		lines = append(lines, line{{m.clock(p.entry.At) + "  " + m.o.Clean(p.entry.Words()), dim}})
 		lines = append(lines, p.scopeLines("put back:", width)...)
 	}
 	if chosen := p.chosen(); chosen != "" {

@@ -94,11 +94,10 @@ func readChapter(entries []missions.Entry) chapter {
 			end = e.At
 		}
 		c.began = e.At
-		if c.prompt == "" {
-			c.prompt = e.Prompt
+		if e.Prompt != "" {
+			c.prompt = missions.PromptLine(e.Prompt)
 		}
 		if asked {
-			c.prompt = strings.TrimPrefix(e.Message, "prompt: ")
 			if end.After(e.At) {
 				c.lasted = end.Sub(e.At)
 			}
@@ -150,7 +149,7 @@ func (f filter) keeps(e missions.Entry, prompt string) bool {
 	if len(f.words) == 0 {
 		return true
 	}
-	text := strings.ToLower(strings.Join(append([]string{e.Message, prompt, e.Address, e.ID}, e.Pins...), "\n"))
+	text := strings.ToLower(strings.Join(append([]string{missions.LabelOf(e).String(), prompt, e.Address, e.ID}, e.Pins...), "\n"))
 	for _, w := range f.words {
 		if !strings.Contains(text, w) {
 			return false

@@ -86,9 +86,13 @@ var start = time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
 // story is a mission of so many turns, of three snapshots each.
 func story(mission string, turns int) []missions.Entry {
 	var list []missions.Entry
-	add := func(turn int, trigger missions.Trigger, state missions.StateName, message string, files int) {
-		n := len(list)
+	add := func(turn int, trigger missions.Trigger, state missions.StateName, message string, files int, made ...missions.ToolUse) {
+		n, parent := len(list), ""
+		if n > 0 {
+			parent = list[n-1].ID
+		}
 		list = append(list, missions.Entry{
+			Parent: parent, MadeBy: made,
 			ID: fmt.Sprintf("%s%039d", mission[:1], n), Address: fmt.Sprintf("%s@%d", mission, turn), Mission: mission, MissionName: mission, State: state,
 			Triggers: []string{string(trigger)}, At: start.Add(time.Duration(n) * 30 * time.Second), Message: message, Turn: turn,
 			Files: missions.FileCounts{Modified: files}, Lines: &missions.LineCounts{Added: 2 * files, Deleted: files},
@@ -96,9 +100,10 @@ func story(mission string, turns int) []missions.Entry {
 	}
 	add(0, missions.TriggerManual, missions.StateInitializing, "mission begins", 1000)
 	for t := 1; t <= turns; t++ {
-		add(t, missions.TriggerPrompt, missions.StateRunning, fmt.Sprintf("prompt: wish number %d", t), 0)
-		add(t, missions.TriggerTool, missions.StateRunning, "before Bash: sh greet.sh", 1)
-		add(t, missions.TriggerIdle, missions.StateIdle, "turn ended", 2)
+		add(t, missions.TriggerPrompt, missions.StateRunning, missions.MessagePrompt, 0)
+		list[len(list)-1].Prompt = fmt.Sprintf("wish number %d", t)
+		add(t, missions.TriggerTool, missions.StateRunning, "before Bash sh greet.sh", 1, missions.ToolUse{Name: "Write", Target: "greet.sh"})
+		add(t, missions.TriggerIdle, missions.StateIdle, "turn ended", 2, missions.ToolUse{Name: "Bash", Target: "sh greet.sh", Description: "Try the greeting"})
 	}
 	slices.Reverse(list)
 	return list
@@ -109,7 +114,7 @@ func world(turns int) *service {
 	s := &service{logs: map[string][]missions.Entry{"demo": story("demo", turns), "other": story("other", 1)}}
 	demo, other := s.logs["demo"], s.logs["other"]
 	demo[0].Pins = []string{"good"}
-	demo[1].Message = "before Write: e\x1b[2Jvil"
+	demo[1].Message = "before Write e\x1b[2Jvil"
 	s.list = []missions.Mission{
 		{ID: "other", Name: "french", State: missions.StateIdle, Head: other[0].ID, Turn: 1, Parent: &missions.Parent{Mission: "demo", Snapshot: demo[3].ID}},
 		{ID: "demo", Name: "demo", State: missions.StateRunning, Head: demo[0].ID, Turn: turns, UpdatedAt: start, Workspace: "/home/ada/code/app"},

@@ -41,6 +41,14 @@ func paint(s style, text string) string {
 	return "\x1b[" + string(s) + "m" + text + "\x1b[m"
 }
 
+// columns is how wide the line is.
+func (l line) columns() (n int) {
+	for _, s := range l {
+		n += ansi.StringWidth(s.text)
+	}
+	return n
+}
+
 // render makes the line exactly so wide. Selected it is reverse as a whole.
 func (l line) render(width int, selected bool) string {
 	var b strings.Builder

@@ -229,7 +229,7 @@ func TestLive(t *testing.T) {
 	on := x.under()
 	grow := func(id, message string) {
 		e := s.logs["demo"][0]
-		e.ID, e.Message, e.Pins = id, message, nil
+		e.ID, e.Message, e.Pins, e.MadeBy = id, message, nil, nil
 		s.logs["demo"] = append([]missions.Entry{e}, s.logs["demo"]...)
 		s.list[1].Head = id
 		x.send(tick{})

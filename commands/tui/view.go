@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -149,7 +150,7 @@ func (m *model) rowLines(r rect) []string {
 	}
 	lines := []string{heading("snapshots", m.focus == inRows, r.w)}
 	for i := m.top; i < len(m.rows) && len(lines) < r.h; i++ {
-		lines = append(lines, m.rowLine(m.rows[i], i == m.cursor).render(r.w, i == m.cursor && m.focus == inRows))
+		lines = append(lines, m.rowLine(m.rows[i], i == m.cursor, r.w).render(r.w, i == m.cursor && m.focus == inRows))
 	}
 	if m.history.failed != nil && len(lines) < r.h {
 		lines = append(lines, line{{"✗ not read further; ctrl+r reads on", red}}.render(r.w, false))
@@ -172,13 +173,13 @@ func (m *model) emptiness() string {
 	return " no snapshots"
 }
 
-func (m *model) rowLine(r row, here bool) line {
+func (m *model) rowLine(r row, here bool, width int) line {
 	point := " "
 	if here {
 		point = ">"
 	}
 	if r.key.turn {
-		return append(line{{point, plain}, {r.lanes, magenta}}, m.chapterLine(r)...)
+		return append(line{{point, plain}, {r.lanes, magenta}}, m.chapterLine(r, width-1-ansi.StringWidth(r.lanes))...)
 	}
 	e := m.history.entries[r.entry]
 	mark := " "
@@ -187,10 +188,6 @@ func (m *model) rowLine(r row, here bool) line {
 	}
 	sign, tone := signOf(e)
 	l := line{{point, plain}, {r.lanes, magenta}, {mark + " ", plain}, {sign + " ", tone}, {m.clock(e.At), dim}, {" ", plain}}
-	text := strings.TrimPrefix(strings.TrimPrefix(e.Message, "prompt: "), "before ")
-	if n := e.Files.Added + e.Files.Modified + e.Files.Deleted; n > 0 {
-		l = append(l, span{m.sum(e.Lines, n) + " ", green})
-	}
 	for _, pin := range e.Pins {
 		l = append(l, span{"[" + m.o.Clean(pin) + "] ", magenta})
 	}
@@ -199,7 +196,7 @@ func (m *model) rowLine(r row, here bool) line {
 			l = append(l, span{"→ " + m.o.Clean(f.Name) + " ", cyan})
 		}
 	}
-	l = append(l, span{m.o.Clean(text), plain})
+	l = append(l, labelSpans(e, m.o.Words)...)
 	if e.Partial {
 		l = append(l, span{" (partial)", dim})
 	}
@@ -212,13 +209,30 @@ func (m *model) rowLine(r row, here bool) line {
 	return l
 }
 
-// chapterLine is a turn's heading.
-func (m *model) chapterLine(r row) line {
+// labelSpans are what made a snapshot's change, how large that is, and what comes next.
+func labelSpans(e missions.Entry, o Words) line {
+	label := missions.LabelOf(e)
+	l := line{{o.Clean(cmp.Or(label.Made, label.Then)), plain}}
+	if n := e.Files.Added + e.Files.Modified + e.Files.Deleted; n > 0 {
+		l = append(l, span{" " + sum(e.Lines, n, o), green})
+	}
+	if label.Made != "" && label.Then != "" {
+		l = append(l, span{" · " + o.Clean(label.Then), dim})
+	}
+	return l
+}
+
+// leastPrompt is how much of a prompt comes before everything else that is known of its
+// turn.
+const leastPrompt = 40
+
+// chapterLine is a turn's heading: what was asked for, then what fits.
+func (m *model) chapterLine(r row, width int) line {
 	sign := "▾ "
 	if r.folded {
 		sign = "▸ "
 	}
-	name, prompt := fmt.Sprintf("turn %d", r.turn.n), r.prompt
+	name, prompt := fmt.Sprintf("turn %d", r.turn.n), m.o.Clean(r.prompt)
 	if r.turn.n == 0 {
 		name = "start"
 	}
@@ -230,26 +244,42 @@ func (m *model) chapterLine(r row) line {
 		}
 		l = append(l, span{" of " + m.o.Clean(name), cyan})
 	}
-	if r.turn.n > 0 && !r.began.IsZero() {
-		l = append(l, span{" " + m.clock(r.began), dim})
+	room := width - l.columns()
+	var facts line
+	for _, fact := range m.chapterFacts(r) {
+		if facts.columns()+ansi.StringWidth(fact.text)+min(ansi.StringWidth(prompt), leastPrompt)+2 <= room {
+			facts = append(facts, fact)
+		}
 	}
-	if r.lasted > 0 {
-		l = append(l, span{" " + lasted(r.lasted), dim})
+	if prompt != "" {
+		l = append(l, span{"  " + ansi.Truncate(prompt, max(room-facts.columns()-2, 1), "…"), bold})
 	}
-	if r.spent != "" {
-		l = append(l, span{" " + r.spent, dim})
-	}
+	return append(l, facts...)
+}
+
+// chapterFacts are what is known of a turn beside its prompt, the most telling first.
+func (m *model) chapterFacts(r row) (facts line) {
+	add := func(text string, tone style) { facts = append(facts, span{"  " + text, tone}) }
 	switch {
 	case r.files == 0 || r.turn.n == 0:
 	case r.uncounted:
-		l = append(l, span{" " + m.o.Count(r.files, "file"), green})
+		add(m.o.Count(r.files, "file"), green)
 	default:
-		l = append(l, span{fmt.Sprintf(" +%d −%d", r.lines.Added, r.lines.Deleted), green})
+		add(fmt.Sprintf("+%d −%d", r.lines.Added, r.lines.Deleted), green)
 	}
 	if r.folded {
-		l = append(l, span{" " + m.o.Count(r.snapshots, "snapshot"), dim})
+		add(m.o.Count(r.snapshots, "snapshot"), dim)
 	}
-	return append(l, span{"  " + m.o.Clean(prompt), bold})
+	if r.lasted > 0 {
+		add(lasted(r.lasted), dim)
+	}
+	if r.turn.n > 0 && !r.began.IsZero() {
+		add(m.clock(r.began), dim)
+	}
+	if r.spent != "" {
+		add(r.spent, dim)
+	}
+	return facts
 }
 
 // clock is a time of today, or a day and a time.
@@ -274,6 +304,9 @@ func signOf(e missions.Entry) (string, style) {
 	case missions.TriggerTool:
 		return "·", yellow
 	case missions.TriggerIdle:
+		if e.IsCutOff() {
+			return "⊘", yellow
+		}
 		return "✓", green
 	case missions.TriggerError:
 		return "✗", red
@@ -289,11 +322,14 @@ func signOf(e missions.Entry) (string, style) {
 	return "○", plain
 }
 
-func (m *model) sum(lines *missions.LineCounts, files int) string {
-	if lines == nil {
-		return m.o.Count(files, "file")
+func sum(lines *missions.LineCounts, files int, o Words) string {
+	switch {
+	case lines == nil:
+		return o.Count(files, "file")
+	case files == 1:
+		return fmt.Sprintf("+%d −%d", lines.Added, lines.Deleted)
 	}
-	return fmt.Sprintf("+%d −%d %s", lines.Added, lines.Deleted, m.o.Count(files, "file"))
+	return fmt.Sprintf("+%d −%d %s", lines.Added, lines.Deleted, o.Count(files, "file"))
 }
 
 func lasted(d time.Duration) string {

@@ -60,7 +60,7 @@ func (r *report) noteEvent(m *projects.Mission) {
 		m.LastPrompt, m.LastError = &missions.Prompt{Text: missions.TruncateText(e.Prompt, missions.MaxPromptBytes), At: now}, ""
 		m.NoteUnrecordedPrompt()
 	case sessions.KindToolBefore:
-		m.Live.LastTool = &missions.ToolUse{ID: e.Tool.ID, Name: e.Tool.Name, Target: e.Tool.Target, At: now}
+		m.Live.LastTool = &missions.ToolUse{ID: e.Tool.ID, Name: e.Tool.Name, Target: e.Tool.Target, Description: e.Tool.Description, At: now}
 		m.LastTool = m.Live.LastTool
 	}
 	m.Live.TrackOpenCalls(e)

@@ -33,6 +33,7 @@ func (l *Listener) Hook(ctx context.Context, r missions.HookRequest) (missions.H
 		event.PID = r.AgentPID
 	}
 	event.Prompt, event.Tool.Target = projects.RedactText(event.Prompt), projects.RedactTarget(event.Tool.Target)
+	event.Tool.Description = projects.RedactText(event.Tool.Description)
 	result := missions.HookResult{}
 	switch event.Kind {
 	case sessions.KindCommand:

@@ -357,7 +357,7 @@ func continuesConversation(k sessions.Kind) bool {
 
 // lifecycleEvent is what an agent's event means for a mission's lifecycle.
 func lifecycleEvent(e sessions.Event) (missions.Event, bool) {
-	tool := missions.ToolUse{ID: e.Tool.ID, Name: e.Tool.Name, Target: e.Tool.Target, At: e.Tool.At}
+	tool := missions.ToolUse{ID: e.Tool.ID, Name: e.Tool.Name, Target: e.Tool.Target, Description: e.Tool.Description, At: e.Tool.At}
 	asked := missions.PermissionAsked{Permission: missions.Permission{ID: tool.ID, Tool: tool.Name, Target: tool.Target, At: tool.At}}
 	switch e.Kind {
 	case sessions.KindSessionStart:

@@ -58,7 +58,7 @@ func (rd *Reader) listEntriesByName(ctx context.Context, at addresses.ResolvedMo
 	differ := logDiffer{project: at.Project, request: r}
 	defer differ.close()
 	err = at.Project.WalkTurns(at.Snapshot.ID, func(turn []projects.NumberedSnapshot) error {
-		prompt, asked := projects.PromptOfTurn(turn)
+		begins := len(entries)
 		for _, s := range turn {
 			path, from, touched, err := trail.follow(ctx, s.Snapshot)
 			if err != nil {
@@ -77,9 +77,7 @@ func (rd *Reader) listEntriesByName(ctx context.Context, at addresses.ResolvedMo
 			if !touched || !filter.matches(e) {
 				continue
 			}
-			if e.RenamedFrom = from; s.ID != asked {
-				e.Prompt = prompt
-			}
+			e.RenamedFrom = from
 			if names := pins[s.ID]; names != nil {
 				e.Pins = names
 			}
@@ -92,9 +90,11 @@ func (rd *Reader) listEntriesByName(ctx context.Context, at addresses.ResolvedMo
 			}
 			entries = append(entries, e)
 			if r.Limit > 0 && len(entries) >= r.Limit {
+				rd.addPrompt(at.Project, turn, entries[begins:])
 				return projects.ErrStopWalk
 			}
 		}
+		rd.addPrompt(at.Project, turn, entries[begins:])
 		return ctx.Err()
 	})
 	return entries, trail.found, err
@@ -103,6 +103,31 @@ func (rd *Reader) listEntriesByName(ctx context.Context, at addresses.ResolvedMo
 // nonEmptyNames leaves out empty names.
 func nonEmptyNames(all ...string) []string {
 	return slices.DeleteFunc(all, func(name string) bool { return name == "" })
+}
+
+// addPrompt adds to the newest of a turn's entries what began the turn, where the prompt's
+// own snapshot is not among them.
+func (rd *Reader) addPrompt(p *projects.Project, turn []projects.NumberedSnapshot, entries []missions.Entry) {
+	if len(entries) == 0 || slices.ContainsFunc(entries, missions.Entry.HasPromptTrigger) {
+		return
+	}
+	entries[0].Prompt = rd.promptOfTurn(p, turn)
+}
+
+// promptOfTurn is what began a turn: whole, or as commits have it if no record has it.
+func (rd *Reader) promptOfTurn(p *projects.Project, turn []projects.NumberedSnapshot) string {
+	for _, s := range slices.Backward(turn) {
+		if !projects.TriggersOf(s.Snapshot).Has(missions.TriggerPrompt) {
+			continue
+		}
+		if f, ok := rd.snapshots.IndexedFacts(s.ID, false); ok {
+			return f.Entry.Prompt
+		}
+		if info, err := p.ReadSnapshotInfo(s.Snapshot); err == nil {
+			return info.Prompt
+		}
+	}
+	return projects.PromptOfTurn(turn)
 }
 
 // addForkEntries adds the snapshots of this mission's forks and of their forks, or of all
@@ -188,9 +213,18 @@ func (f filter) isBeforeSince(s projects.NumberedSnapshot) bool {
 func (f filter) matches(e missions.Entry) bool {
 	switch {
 	case f.state != "" && e.State != f.state,
-		f.grep != nil && !f.grep.MatchString(e.Message),
+		f.grep != nil && !f.grep.MatchString(textOf(e)),
 		f.operationsOnly && e.Operation == "":
 		return false
 	}
 	return true
+}
+
+// textOf is what the expression of a log is looked for in.
+func textOf(e missions.Entry) string {
+	text := e.Message + "\n" + e.Label
+	if e.HasPromptTrigger() {
+		text += "\nprompt: " + e.Prompt
+	}
+	return text
 }

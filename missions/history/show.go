@@ -29,6 +29,7 @@ func (rd *Reader) Show(ctx context.Context, r missions.ShowRequest) (missions.Sh
 		return missions.ShowResult{}, err
 	}
 	e.Pins = append(e.Pins, at.Project.PinsBySnapshot()[at.Snapshot.ID]...)
+	e.Prompt = "" // the result has it
 	shown := missions.ShowResult{Entry: e}
 	if err := rd.addRecord(&shown, at); err != nil {
 		return missions.ShowResult{}, err

@@ -33,8 +33,8 @@ func readHistory(m *projects.Mission) (h history, err error) {
 	h = history{mission: m, prompts: map[int]string{}}
 	err = m.Project.WalkTurns(m.Tip.ID, func(turn []projects.NumberedSnapshot) error {
 		h.snapshots = append(h.snapshots, turn...)
-		if prompt, _ := projects.PromptOfTurn(turn); prompt != "" {
-			h.prompts[turn[0].Turn] = prompt
+		if prompt := projects.PromptOfTurn(turn); prompt != "" {
+			h.prompts[turn[0].Turn] = strings.ReplaceAll(prompt, " ⏎ ", " ")
 		}
 		return nil
 	})

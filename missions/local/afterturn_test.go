@@ -262,7 +262,7 @@ func TestStoppedWhileItSaysBusy(t *testing.T) {
 	w.up += 3 * time.Second
 	w.says("busy")
 	w.is(missions.StateRunning, 1)
-	w.addresses(w.only().Name + "@1.0 prompt: go")
+	w.addresses(w.only().Name + "@1.0 prompt")
 	w.says("shell")
 	w.is(missions.StateIdle, 1)
 	w.addresses(w.only().Name + "@1 interrupted")

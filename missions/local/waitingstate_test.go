@@ -102,7 +102,7 @@ func TestEndsAsItsFileShows(t *testing.T) {
 		"answered":       {"assistant", said, false, false, false, missions.StateIdle, "turn ended"},
 		"refused":        {"assistant", refusal, true, false, false, missions.StateError, "API Error: 529"},
 		"stopped":        {"user", stopped, false, false, false, missions.StateIdle, "interrupted"},
-		"in background":  {"assistant", refusal, true, true, false, missions.StateRunning, "prompt: go"},
+		"in background":  {"assistant", refusal, true, true, false, missions.StateRunning, "prompt"},
 		"of 2.0":         {"assistant", said, false, false, true, missions.StateIdle, "turn ended"},
 		"refused to 2.0": {"assistant", refusal, true, false, true, missions.StateError, "API Error: 529"},
 	} {

@@ -81,6 +81,14 @@ type TurnState struct {
 	PromptedAt  instant            `json:"prompted,omitzero"`   // when the user's last prompt was heard
 	LastTool    *missions.ToolUse  `json:"last_tool,omitempty"`
 	OpenTools   []missions.ToolUse `json:"open,omitempty"` // calls of the turn whose end was not heard, oldest first
+	// Makers are the tool calls that may have changed files since the newest snapshot.
+	Makers []Maker `json:"makers,omitempty"`
+}
+
+// Maker is a tool call that may change files.
+type Maker struct {
+	missions.ToolUse
+	Ended bool `json:"ended,omitempty"`
 }
 
 // SessionState is what is known of the mission's session, and how its agent reports.

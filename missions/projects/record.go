@@ -180,6 +180,8 @@ type SnapshotInfo struct {
 	OpenTools     []string        `json:"pending_tools,omitempty"`
 	Tally         *missions.Tally `json:"talk,omitempty"`     // what was said in the mission so far
 	RequestIDs    []string        `json:"requests,omitempty"` // ids of those that it answers
+	// MadeBy are the tool calls that may have made the change against the snapshot before.
+	MadeBy []missions.ToolUse `json:"made_by,omitempty"`
 }
 
 // WriteDoc puts v into a record as JSON.

@@ -3,8 +3,6 @@ package projects
 import (
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/shadow"
@@ -99,15 +97,14 @@ func numberTurn(turn []NumberedSnapshot, first bool) {
 // EndsTurn reports whether a snapshot was taken because its turn ended.
 func EndsTurn(s *gitstore.Snapshot) bool { return TriggersOf(s).HasTurnEnd() }
 
-// PromptOfTurn is the prompt of a turn, whose newest snapshot comes first, and the snapshot
-// whose message it is.
-func PromptOfTurn(turn []NumberedSnapshot) (prompt string, by gitstore.ID) {
-	for _, s := range slices.Backward(turn) {
-		if said, ok := strings.CutPrefix(s.Message, "prompt: "); ok && TriggersOf(s.Snapshot).Has(missions.TriggerPrompt) {
-			return said, s.ID
+// PromptOfTurn is the prompt of a turn, as its commits have it: on one line, and cut.
+func PromptOfTurn(turn []NumberedSnapshot) string {
+	for _, s := range turn {
+		if s.Prompt != "" {
+			return s.Prompt
 		}
 	}
-	return "", by
+	return ""
 }
 
 // NextTurnPosition is the place of the snapshot that is about to follow the newest one,

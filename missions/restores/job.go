@@ -192,7 +192,7 @@ func (rs *Restorer) captureSafety(ctx context.Context, m *projects.Mission, j *J
 		return rs.snapshots.PresentSide(ctx, m)
 	}
 	t, err := rs.snapshots.TakeSnapshot(ctx, m, &snapshots.WantedSnapshot{
-		TakeSnapshot: missions.TakeSnapshot{Trigger: missions.TriggerManual, Lifecycle: m.Lifecycle, Message: "before " + j.Kind, OnlyIfChanged: true},
+		TakeSnapshot: missions.TakeSnapshot{Trigger: missions.TriggerManual, Lifecycle: m.Lifecycle, Message: "before the " + j.Kind, OnlyIfChanged: true},
 		Triggers:     missions.Triggers{missions.TriggerManual},
 	})
 	if err != nil {

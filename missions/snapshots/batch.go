@@ -48,6 +48,7 @@ func (tk *Taker) RunRequests(ctx context.Context, p *projects.Project, mission s
 		if taken && tk.clearOwedSnapshot(m) && m.Live.Problem == problem {
 			m.Live.Problem = "" // that it was not taken
 		}
+		noteStarted(m, after.started)
 		if conversationFactsOf(m) != before && m.Record == record && m.Live.ProvisionalSnapshot == "" {
 			if err := tk.WriteMetaRecord(ctx, m, "session"); err != nil {
 				tk.SaveLiveStateOwing(m, owed) // what was heard is known all the same
@@ -194,8 +195,9 @@ type Effects struct {
 
 // followUp is what is done after the snapshots were taken and the state was noted.
 type followUp struct {
-	performQueued bool     // what was queued for the end of the turn
-	automations   []string // the changes of state that automations are for
+	performQueued bool               // what was queued for the end of the turn
+	automations   []string           // the changes of state that automations are for
+	started       []missions.ToolUse // the tool calls that write, and that begin once this is done
 }
 
 // conversationFacts are what events say of a mission's conversation. They must outlive
@@ -245,6 +247,14 @@ func (tk *Taker) applyEvents(m *projects.Mission, batch []*Request) (list []*Wan
 			t.Lifecycle = m.Lifecycle
 			add(r, t)
 			continue
+		}
+		switch e := r.Event.(type) {
+		case missions.ToolStarting:
+			if e.Writes {
+				after.started = append(after.started, e.Tool)
+			}
+		case missions.ToolFinished:
+			noteFinished(m, e.Tool)
 		}
 		before := missions.StateOf(m.Lifecycle)
 		next, effects := missions.Transition(m.Lifecycle, r.Event)

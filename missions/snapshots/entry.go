@@ -33,6 +33,7 @@ func (er *EntryReader) LogEntry(ctx context.Context, m *projects.Mission, s proj
 	}
 	e := f.Entry
 	e.Address, e.MissionName, e.Pins = s.Address(m.Name), m.Name, []string{}
+	e.Label = missions.LabelOf(e).String()
 	return e, nil
 }
 
@@ -112,7 +113,10 @@ func addRecordFacts(p *projects.Project, e *missions.Entry, s *gitstore.Snapshot
 	if err != nil {
 		return err
 	}
-	e.At, e.Bytes, e.Events, e.Tally = info.At, info.Bytes, info.Events, info.Tally
+	e.At, e.Bytes, e.Events, e.Tally, e.MadeBy = info.At, info.Bytes, info.Events, info.Tally, info.MadeBy
+	if e.HasPromptTrigger() {
+		e.Prompt = info.Prompt
+	}
 	return nil
 }
 

@@ -48,6 +48,9 @@ func (tk *Taker) WriteSnapshot(
 	info.Tally = conversations.MissionTally(&m.Stored)
 	hasAgent := missions.HasAgent(w.Lifecycle) || w.Triggers.Has(missions.TriggerClose) && !w.Late
 	info.WithoutHooks = conversations.RunsWithoutHooks(m) && hasAgent
+	if m.Tip != nil && c.Tree != m.Tip.Tree {
+		info.MadeBy = makersOf(m, w)
+	}
 	if err := putCaptureDocs(t, c); err != nil {
 		return nil, err
 	}
@@ -70,7 +73,7 @@ func (tk *Taker) WriteSnapshot(
 	snap := &gitstore.Snapshot{
 		Tree: c.Tree, Author: author.signature(now), At: now, State: string(missions.StateOf(w.Lifecycle)), Message: w.Message,
 		Trailers: gitstore.Trailers{
-			Mission: m.ID, Triggers: w.Triggers.Texts(), Turn: w.Lifecycle.LastTurn(), Record: record,
+			Mission: m.ID, Triggers: w.Triggers.Texts(), Turn: w.Lifecycle.LastTurn(), Prompt: promptOf(m, w), Record: record,
 			Session: m.Stored.Session, GitHead: git.Head, GitBranch: BranchName(git.Branch), Skipped: len(c.Skipped),
 			Late: w.Late, Partial: info.Partial,
 		},
@@ -84,11 +87,27 @@ func (tk *Taker) WriteSnapshot(
 	if w.Operation != nil {
 		addOrigin(snap, *w.Operation)
 	}
+	snap.Subject = subjectOf(m, w, snap, info)
 	if m.Parent != nil && m.Tip != nil && m.Tip.Mission != m.ID {
 		snap.ForkedFrom, _ = gitstore.ParseID(m.Parent.Snapshot)
 	}
 	snap.ID, err = batch.Commit(gitstore.FormatSnapshot(snap))
 	return snap, err
+}
+
+// subjectOf is the first line of a snapshot's commit.
+func subjectOf(m *projects.Mission, w *WantedSnapshot, snap *gitstore.Snapshot, info projects.SnapshotInfo) string {
+	e := missions.Entry{
+		State: missions.StateName(snap.State), Triggers: w.Triggers.Texts(), Message: w.Message, MadeBy: info.MadeBy,
+		Operation: string(w.Triggers.Operation()),
+	}
+	if m.Tip != nil {
+		e.Parent = m.Tip.ID.String()
+		if m.Tip.Tree != snap.Tree {
+			e.Files.Modified = 1 // at least
+		}
+	}
+	return missions.LabelOf(e).Subject(snap.Turn, snap.Prompt)
 }
 
 // addOrigin adds to the snapshot of an operation where its state comes from. A promotion

@@ -155,6 +155,9 @@ func (tk *Taker) TakeSnapshot(ctx context.Context, m *projects.Mission, w *Wante
 		tk.ResetMission(m, before)
 		t, err = tk.TryTakeSnapshot(ctx, m, w, ws)
 	}
+	if err == nil && t.captured != nil {
+		dropMakers(m, w.ChangesState())
+	}
 	return t, tk.diskFullError(err)
 }
 

@@ -22,7 +22,7 @@ func (b *Bin) TrashWorkspace(ctx context.Context, m *projects.Mission, result *m
 	if m.IsWorkspaceGone() {
 		return b.trashWorkspaceRemains(ctx, m, result)
 	}
-	if _, err := b.snapshots.SubmitRequest(ctx, m.Project, m.ID, &snapshots.Request{Take: &missions.TakeSnapshot{Trigger: missions.TriggerManual, Message: "before removal", OnlyIfChanged: true}}); err != nil {
+	if _, err := b.snapshots.SubmitRequest(ctx, m.Project, m.ID, &snapshots.Request{Take: &missions.TakeSnapshot{Trigger: missions.TriggerManual, Message: "before the removal", OnlyIfChanged: true}}); err != nil {
 		return err
 	}
 	trash := b.Home.Path("trash", m.ID)

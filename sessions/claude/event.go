@@ -47,7 +47,7 @@ func (a Adapter) Event(env sessions.Environ, name string, input []byte) (session
 	switch e.Kind {
 	case sessions.KindToolBefore, sessions.KindToolAfter, sessions.KindPermission:
 		e.Tool = sessions.Tool{
-			ID: f.Text("tool_use_id"), Name: tool, Target: target(toolInput), Agent: e.Agent,
+			ID: f.Text("tool_use_id"), Name: tool, Target: target(toolInput), Agent: e.Agent, Description: sessions.Brief(jsontext.Description(toolInput)),
 			Done: e.Kind == sessions.KindToolAfter, Failed: e.Name == "PostToolUseFailure",
 		}
 		e.Writes = e.Kind == sessions.KindToolBefore && !isReader(tool)

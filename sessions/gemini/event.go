@@ -29,7 +29,7 @@ func (a Adapter) Event(env sessions.Environ, name string, input []byte) (session
 	switch e.Kind {
 	case sessions.KindToolBefore, sessions.KindToolAfter:
 		e.Tool = sessions.Tool{
-			Name: tool, Target: target(toolInput), Done: e.Kind == sessions.KindToolAfter,
+			Name: tool, Target: target(toolInput), Description: sessions.Brief(jsontext.Description(toolInput)), Done: e.Kind == sessions.KindToolAfter,
 			Failed: holdsError(f["tool_response"]),
 		}
 		e.Writes = e.Kind == sessions.KindToolBefore && !readers[tool]

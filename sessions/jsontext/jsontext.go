@@ -269,3 +269,12 @@ func First(object []byte, names ...string) string {
 	}
 	return ""
 }
+
+// Description is what a model says that a call does, of a call that runs a command or a
+// subagent: in the inputs of other tools the word may mean anything.
+func Description(input []byte) string {
+	if First(input, "command", "prompt") == "" {
+		return ""
+	}
+	return First(input, "description")
+}

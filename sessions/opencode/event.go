@@ -7,6 +7,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/sessions"
 	"github.com/umbra-vcs/umbra/sessions/hooks"
+	"github.com/umbra-vcs/umbra/sessions/jsontext"
 )
 
 // kinds are the events that the plugin tells of. Their names are those of Claude
@@ -51,7 +52,7 @@ func (Adapter) Event(_ sessions.Environ, _ string, data []byte) (sessions.Event,
 	case sessions.KindError:
 		e.Message = cmp.Or(sessions.Brief(f.Text("error")), "the agent's API refused")
 	case sessions.KindToolBefore, sessions.KindToolAfter, sessions.KindPermission, sessions.KindAnswered:
-		e.Tool = sessions.Tool{ID: f.Text("tool_use_id"), Name: tool, Target: target(input), Agent: e.Agent}
+		e.Tool = sessions.Tool{ID: f.Text("tool_use_id"), Name: tool, Target: target(input), Description: sessions.Brief(jsontext.Description(input)), Agent: e.Agent}
 		e.Writes = e.Kind == sessions.KindToolBefore && !readers[tool]
 	}
 	if e.Kind == sessions.KindToolBefore {
