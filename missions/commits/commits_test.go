@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/umbra-vcs/umbra/missions"
 )
 
 // TestLandsAsTheUserWould: the trees of the commits are those that the user makes who types
@@ -253,16 +255,53 @@ func TestRefusals(t *testing.T) {
 	b.git("update-ref", "MERGE_HEAD", "HEAD")
 	b.refused("a merge is in progress")
 	b.git("update-ref", "-d", "MERGE_HEAD")
-	b.hook("pre-commit", "git update-ref refs/heads/main $(git commit-tree -m moved -p HEAD HEAD^{tree})\n")
-	work, err := b.open()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err = work.Make(); err == nil {
-		t.Error("a branch that moved is not refused")
-	}
-	if got := b.git("log", "-1", "--format=%s"); got != "moved" {
-		t.Errorf("the branch that moved is at %q", got)
+}
+
+// TestMovedMeanwhile: what the user commits while a hook runs stays, is named, and is in the
+// index; what lands on a branch that was switched to is said.
+func TestMovedMeanwhile(t *testing.T) {
+	t.Parallel()
+	own := "echo of the user >begun.txt; git commit -q --no-verify -m 'of the user' begun.txt\n"
+	for name, of := range map[string]struct {
+		hook, script, says, log string
+		asBefore                bool
+	}{
+		"before":   {"pre-commit", own, "of the user", "of the user\nfirst", false},
+		"second":   {"pre-commit", "git diff --cached --name-only | grep -q b.txt || exit 0\n" + own, "add a", "of the user\nadd a\nfirst", false},
+		"after":    {"post-commit", "test -f .git/once && exit 0; touch .git/once\n" + own, "of the user", "of the user\nadd a\nfirst", false},
+		"switched": {"pre-commit", "git switch -q other\n", "is on other: ", "add a\nfirst", true},
+		"detached": {"pre-commit", "git switch -q --detach\n", "is on no branch: ", "add a\nfirst", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t)
+			b.begin()
+			b.git("branch", "other")
+			b.put("a.txt", "a\n")
+			b.step("1", "add a")
+			b.put("b.txt", "b\n")
+			b.step("2", "add b")
+			b.hook(of.hook, of.script)
+			work, err := b.open()
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = work.Make()
+			if e := missions.AsError(err); err == nil || e.Kind != missions.KindConflict || !strings.Contains(e.Message, of.says) {
+				t.Errorf("refused: %v, want %q", err, of.says)
+			} else if strings.Contains(e.Message, "as before") != of.asBefore {
+				t.Errorf("as before: %v", err)
+			}
+			if staged := b.git("diff", "--cached", "--name-status"); staged != "" {
+				t.Errorf("staged afterwards: %s", staged)
+			}
+			if got := b.git("log", "--format=%s", "HEAD"); got != of.log {
+				t.Errorf("HEAD has %q, want %q", got, of.log)
+			}
+			if got := b.git("log", "--format=%s", "main"); of.asBefore && got != "first" {
+				t.Errorf("main has %q", got)
+			}
+		})
 	}
 }
 

@@ -11,7 +11,8 @@ import (
 	"github.com/umbra-vcs/umbra/missions"
 )
 
-// Make makes the commits. If one is refused, the branch and the index are as before. Killed
+// Make makes the commits. If one is refused, the branch and the index are as before, but for
+// what others have done to them meanwhile. Killed
 // in between, the commits so far are on the branch, and the same call makes the rest.
 func (c *Committer) Make() (Result, error) {
 	r := Result{Branch: c.target.branch, Commits: []Commit{}, Left: []string{}}
@@ -167,7 +168,32 @@ func (c *Committer) commit(commit Commit, head string) (id string, err error) {
 	if parent, err := c.repo.line("rev-parse", "-q", "--verify", "HEAD^"); parent != head {
 		return "", errors.Join(c.movedError(), ignoreExit(err))
 	}
-	return id, nil
+	return id, c.checkPlace(commit.Subject, id)
+}
+
+// checkPlace refuses a commit that became one of another branch: HEAD was moved while the
+// hooks ran.
+func (c *Committer) checkPlace(subject, id string) error {
+	on, err := c.repo.line("symbolic-ref", "-q", "HEAD")
+	if err = ignoreExit(err); err != nil {
+		return err
+	}
+	at, err := c.repo.line("rev-parse", "-q", "--verify", c.target.ref)
+	if err = ignoreExit(err); err != nil {
+		return err
+	}
+	if on == c.target.ref {
+		if at != id {
+			return c.movedError()
+		}
+		return nil
+	}
+	place := "on " + strings.TrimPrefix(on, "refs/heads/")
+	if on == "" {
+		place = "on no branch"
+	}
+	return missions.Errorf(missions.KindConflict, fmt.Sprintf("git switch %s, then the same again lands there", quotedWord(c.target.branch)),
+		"HEAD left %s meanwhile, and the commit %q is %s: %s", c.target.branch, subject, place, id)
 }
 
 func (c *Committer) refusalHint() string {
@@ -229,42 +255,76 @@ func (c *Committer) follow(head, tree string) (same bool, err error) {
 	return false, nil
 }
 
-// takeBack puts the branch and the index back to where they were, as far as nobody else
-// has moved them.
+// takeBack puts the branch and the index back to where they were. What somebody else has put
+// on the branch meanwhile stays, and the index is then as HEAD has it.
 func (c *Committer) takeBack(head string, why error) error {
 	r := c.repo.detached()
-	start := c.target.baseRev
-	undo := func() error {
-		if c.target.here {
-			staged, err := r.line("write-tree")
-			if err != nil {
-				return err
-			}
-			if err := stage(r, staged, c.start); err != nil {
-				return err
-			}
-		}
-		switch {
-		case c.target.isNew && start != "":
-			_, err := r.git(run{args: []string{"update-ref", "-d", c.target.ref, head}})
-			return err
-		case head == start:
-			return nil
-		case start == "":
-			_, err := r.git(run{args: []string{"update-ref", "-d", c.target.ref, head}})
-			return err
-		}
-		_, err := r.git(run{args: []string{"update-ref", "-m", "umbra land: taken back", c.target.ref, start, head}})
-		return err
+	at, err := c.moveBack(r, head)
+	if err == nil && c.target.here {
+		err = c.unstage(r)
 	}
-	if err := undo(); err != nil {
+	if err != nil {
 		return errors.Join(why, fmt.Errorf("and %s can't be put back: %w", c.target.branch, err))
 	}
 	e := missions.AsError(why)
+	if at != c.target.head {
+		stay, err := c.commitsSince(r, at)
+		return errors.Join(missions.Errorf(e.Kind, e.Hint, "%w; %s has %s now", why, c.target.branch, stay), err)
+	}
 	if errors.Is(why, context.Canceled) {
 		return why
 	}
 	return missions.Errorf(e.Kind, e.Hint, "%w; %s is as before", why, c.target.branch)
+}
+
+// moveBack moves the branch from head to where it was, unless it has left head. It gives
+// the commit that the branch is at then.
+func (c *Committer) moveBack(r *repository, head string) (at string, err error) {
+	var failed error
+	if was := c.target.head; was != head {
+		args := []string{"update-ref", "-m", "umbra land: taken back", c.target.ref, was, head}
+		if was == "" {
+			args = []string{"update-ref", "-d", c.target.ref, head}
+		}
+		_, failed = r.git(run{args: args})
+	}
+	at, err = r.line("rev-parse", "-q", "--verify", c.target.ref+"^{commit}")
+	if err = ignoreExit(err); err == nil && at == head {
+		err = failed
+	}
+	return at, err
+}
+
+// unstage makes the user's index what HEAD has.
+func (c *Committer) unstage(r *repository) error {
+	staged, err := r.line("write-tree")
+	if err != nil {
+		return err
+	}
+	to, err := r.line("rev-parse", "-q", "--verify", "HEAD^{tree}")
+	if to == "" && ignoreExit(err) == nil {
+		to, err = r.line("hash-object", "-t", "tree", "-w", os.DevNull) // no commit yet
+	}
+	if err != nil || to == staged {
+		return err
+	}
+	return stage(r, staged, to)
+}
+
+// commitsSince names the commits that the branch has at a commit, and did not have before.
+func (c *Committer) commitsSince(r *repository, at string) (string, error) {
+	if at == "" {
+		return "no commit", nil
+	}
+	args := []string{"log", "-z", "--format=%h %s", at}
+	if c.target.baseRev != "" {
+		args = append(args, "^"+c.target.baseRev)
+	}
+	out, err := r.git(run{args: args})
+	if list := strings.TrimSuffix(string(out), "\x00"); list != "" || err != nil {
+		return nameSome(strings.Split(list, "\x00")), err
+	}
+	return "its end at " + at, nil
 }
 
 // left lists what of the workspace differs from the branch still.
