@@ -94,6 +94,49 @@ func TestOthersStayOut(t *testing.T) {
 	}
 }
 
+// TestAllKeepsOtherLines: with all, what the branch has in other lines stays.
+func TestAllKeepsOtherLines(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.put("both.txt", "1\n2\n3\n4\n5\n6\n7\n8\n")
+	b.begin()
+	b.git("switch", "-q", "-c", "side")
+	b.put("both.txt", "one of the branch\n2\n3\n4\n5\n6\n7\neight of the branch\n")
+	b.git("commit", "-q", "-a", "-m", "of the branch")
+	b.git("switch", "-q", "main")
+	b.put("both.txt", "1\n2\n3\n4\n5\n6\n7\neight of the agent\n")
+	b.step("1", "change eight")
+	onSide := func(o *Options) { o.Branch = "side" }
+	b.refused("both.txt", onSide)
+	b.land(onSide, func(o *Options) { o.All = true })
+	if got := b.git("show", "side:both.txt"); got != "one of the branch\n2\n3\n4\n5\n6\n7\neight of the agent" {
+		t.Errorf("landed %q", got)
+	}
+}
+
+// TestFileAgainstDirectory: a file of the mission where the branch has a directory, or the
+// reverse, removes nothing of the branch unless all is asked for.
+func TestFileAgainstDirectory(t *testing.T) {
+	t.Parallel()
+	for ofBranch, ofMission := range map[string]string{"docs/x.md": "docs", "docs": "docs/y.md"} {
+		b := newBench(t)
+		b.begin()
+		b.git("switch", "-q", "-c", "side")
+		b.put(ofBranch, "of the branch\n")
+		b.git("add", "-A")
+		b.git("commit", "-q", "-m", "of the branch")
+		b.git("switch", "-q", "main")
+		b.put(ofMission, "of the mission\n")
+		b.step("1", "add docs")
+		onSide := func(o *Options) { o.Branch = "side" }
+		b.refused(ofBranch, onSide)
+		b.land(onSide, func(o *Options) { o.All = true })
+		if got := b.git("ls-tree", "-r", "--name-only", "side"); got != "begun.txt\n"+ofMission {
+			t.Errorf("with all: %q", got)
+		}
+	}
+}
+
 // TestHooksOfTheUser: a hook may change what is committed, and the message; the files in
 // the workspace are as it leaves them.
 func TestHooksOfTheUser(t *testing.T) {

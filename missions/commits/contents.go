@@ -265,9 +265,9 @@ func copyFile(from, to string) error {
 	return os.WriteFile(to, text, 0o600)
 }
 
-// merge merges what two versions differ in into a third, as git merges a file. ok is false
-// where git can't.
-func (c *contents) merge(base, ours, theirs file) (merged file, ok bool, err error) {
+// merge merges what two versions differ in into a third, as git merges a file. In the same
+// lines theirs win if that is asked for. ok is false where git can't.
+func (c *contents) merge(base, ours, theirs file, theirsWin bool) (merged file, ok bool, err error) {
 	switch {
 	case ours == base || ours == theirs:
 		return theirs, true, nil
@@ -299,7 +299,11 @@ func (c *contents) merge(base, ours, theirs file) (merged file, ok bool, err err
 		}
 		names = append(names, name)
 	}
-	text, err := c.repo.git(run{args: append([]string{"merge-file", "-p", "-q"}, names...)})
+	args := []string{"merge-file", "-p", "-q"}
+	if theirsWin {
+		args = append(args, "--theirs")
+	}
+	text, err := c.repo.git(run{args: append(args, names...)})
 	if code := exitCode(err); code > 0 {
 		return file{}, false, nil // conflicts, or it is binary
 	}

@@ -170,8 +170,27 @@ func (c *Committer) next(g Group) (*Commit, error) {
 		return nil, err
 	}
 	commit.Subject, _, _ = strings.Cut(commit.Message, "\n")
-	commit.Files, err = c.filesOf(before, tree)
-	return commit, err
+	if commit.Files, err = c.filesOf(before, tree); err != nil {
+		return nil, err
+	}
+	return commit, c.checkReplaced(commit.Files, changed)
+}
+
+// checkReplaced refuses files of the branch that no step has touched, and that would go
+// since a directory comes where a file is, or the reverse.
+func (c *Committer) checkReplaced(files []Change, changed map[string]file) error {
+	var replaced conflicts
+	for _, f := range files {
+		if _, known := changed[f.Path]; known {
+			continue
+		}
+		c.work.now[f.Path] = file{}
+		replaced = append(replaced, strings.TrimPrefix(f.Path, c.repo.prefix))
+	}
+	if len(replaced) == 0 || c.options.All {
+		return nil
+	}
+	return replaced
 }
 
 // writeTree puts paths into the index of the work, and makes a tree of it.

@@ -14,7 +14,7 @@ import (
 type work struct {
 	contents *contents
 	steps    []missions.LandingStep
-	all      bool            // where others changed the same lines, the file lands as it is
+	all      bool            // where others changed the same lines, these land as they are
 	head     map[string]file // the branch's, by the paths in the repository
 	now      map[string]file // what it has with the commits so far; others are as in head
 	from     map[string]int  // path in the workspace -> the step from which on it is to land; none if nothing is
@@ -149,7 +149,7 @@ func (w *work) apply(keys []string) (map[string]file, error) {
 					continue
 				}
 				after := w.contents.of(s.To, c.Path)
-				merged, ok, err := w.contents.merge(w.contents.of(s.From, c.Path), w.at(c.Path), after)
+				merged, ok, err := w.contents.merge(w.contents.of(s.From, c.Path), w.at(c.Path), after, w.all)
 				if err != nil {
 					return nil, err
 				}
