@@ -88,6 +88,7 @@ func checkAll(c *call.Call, command string, forks []missions.ComparedFork) (whol
 type verdict struct {
 	check missions.Check
 	said  string // in words, behind the fork's name
+	notes string // what could not be done beside it, behind that
 	last  string // the last line that the check has printed
 	known bool   // from an earlier command
 	err   error  // why it could not be run
@@ -96,9 +97,9 @@ type verdict struct {
 // line says it of a fork with this name.
 func (v verdict) line(name string) string {
 	if v.err != nil {
-		return "note: " + name + ": " + v.said
+		return "note: " + name + ": " + v.said + v.notes
 	}
-	return name + " " + v.said
+	return name + " " + v.said + v.notes
 }
 
 // judge is what the check says of a fork, once there is room to run it.
@@ -119,7 +120,7 @@ func (k *checker) judge(ctx context.Context, m missions.Mission) (v verdict) {
 	v.last = checks.LastLine(k.home.CheckOutputFile(m.ID))
 	v.said = v.words(m, k.c.Now().Sub(began))
 	if err := k.keep(m, v.check); err != nil {
-		v.said += "; that is not kept: " + err.Error() // so the check is run again
+		v.notes = "; that is not kept: " + err.Error() // so the check is run again
 	}
 	return v
 }

@@ -41,14 +41,14 @@ func (j *judges) judge(ctx context.Context, m missions.Mission) (said string) {
 	if v.err == nil {
 		notes += j.tellParent(ctx, m, v)
 	}
-	v.said += notes
+	v.notes = notes + v.notes
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.verdicts == nil {
 		j.verdicts = map[string]verdict{}
 	}
 	j.verdicts[m.ID] = v
-	return v.said
+	return v.said + v.notes
 }
 
 // of is what the check has said of a fork.
@@ -75,7 +75,8 @@ func (j *judges) tellParent(ctx context.Context, m missions.Mission, v verdict) 
 }
 
 // sayAfterTable says of a fork what its row in the live table can have said too briefly: what
-// failed, what its keeper notes, what the check says that is not good, and that the fork goes on.
+// failed, what its keeper notes, what the check says that is not good, what could not be done
+// beside it, and that the fork goes on.
 func (j *judges) sayAfterTable(o forks.Outcome, timeout time.Duration, stopped bool) {
 	if o.Ended == forks.EndedGoesOn || !o.IsGood() && !stopped {
 		forks.WriteOutcome(j.c.Err, o, timeout)
@@ -83,7 +84,7 @@ func (j *judges) sayAfterTable(o forks.Outcome, timeout time.Duration, stopped b
 	for _, note := range o.Notes {
 		j.c.Err.Line("%s", print.Clean(o.Mission+": note: "+note))
 	}
-	if v, isJudged := j.of(o.ID); isJudged && !v.known && v.check.State != missions.CheckGood {
+	if v, isJudged := j.of(o.ID); isJudged && (v.notes != "" || !v.known && v.check.State != missions.CheckGood) {
 		j.c.Err.Line("%s", print.Clean(v.line(o.Mission)))
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -23,7 +24,7 @@ type restoreInput struct {
 	FilesOnly        bool     `json:"files_only,omitempty" jsonschema:"the conversation stays as it is"`
 	ConversationOnly bool     `json:"conversation_only,omitempty" jsonschema:"the files stay as they are"`
 	Paths            []string `json:"paths,omitempty" jsonschema:"only these files and directories"`
-	Others           string   `json:"others,omitempty" jsonschema:"what becomes of paths that somebody else changed since; leave it out until the plan names such paths" oneof:"keep,replace"`
+	Others           string   `json:"others,omitempty" jsonschema:"what becomes of paths that somebody else changed since: keep or replace; leave it out until the plan names such paths"`
 }
 
 func restore(in restoreInput, self *missions.Mission) (line, error) {
@@ -37,14 +38,14 @@ func restore(in restoreInput, self *missions.Mission) (line, error) {
 		}
 		l = l.with("path", p)
 	}
-	return l.others(in.Others).then(in.Moment), notFlags(in.Moment)
+	return l.others(in.Others).then(in.Moment), errors.Join(oneOf("others", in.Others, othersValues...), notFlags(in.Moment))
 }
 
 type promoteInput struct {
 	Fork             string `json:"fork,omitempty" jsonschema:"name of the fork; without it your own mission, if it is one"`
 	FilesOnly        bool   `json:"files_only,omitempty" jsonschema:"the parent's conversation stays as it is"`
 	ConversationOnly bool   `json:"conversation_only,omitempty" jsonschema:"the parent's files stay as they are"`
-	Others           string `json:"others,omitempty" jsonschema:"where both changed the same lines: keep what the parent has, or replace it; leave it out until the plan names such paths" oneof:"keep,replace"`
+	Others           string `json:"others,omitempty" jsonschema:"where both changed the same lines: keep what the parent has, or replace it; leave it out until the plan names such paths"`
 }
 
 func promote(in promoteInput, self *missions.Mission) (line, error) {
@@ -52,20 +53,23 @@ func promote(in promoteInput, self *missions.Mission) (line, error) {
 		in.Fork = nameOf(self)
 	}
 	l := command("promote", "--keep").when(in.FilesOnly, "--files-only").when(in.ConversationOnly, "--conversation-only").others(in.Others)
-	return l.then(in.Fork), notFlags(in.Fork)
+	return l.then(in.Fork), errors.Join(oneOf("others", in.Others, othersValues...), notFlags(in.Fork))
 }
 
 type saveInput struct {
 	FilesOnly        bool   `json:"files_only,omitempty" jsonschema:"the other mission's conversation stays as it is"`
 	ConversationOnly bool   `json:"conversation_only,omitempty" jsonschema:"the other mission's files stay as they are"`
-	Others           string `json:"others,omitempty" jsonschema:"where both changed the same lines: keep what the other mission has, or replace it; leave it out until the plan names such paths" oneof:"keep,replace"`
+	Others           string `json:"others,omitempty" jsonschema:"where both changed the same lines: keep what the other mission has, or replace it; leave it out until the plan names such paths"`
 }
 
 func saveContext(in saveInput, self *missions.Mission) (line, error) {
 	return promote(promoteInput{FilesOnly: in.FilesOnly, ConversationOnly: in.ConversationOnly, Others: in.Others}, self)
 }
 
-// others adds what becomes of paths that two sides have changed.
+// othersValues are what can become of paths that two sides have changed.
+var othersValues = []string{"keep", "replace"}
+
+// others adds what becomes of such paths.
 func (l line) others(choice string) line {
 	return l.when(choice == "keep", "--keep-others").when(choice == "replace", "--all")
 }
@@ -162,7 +166,7 @@ func (s *server) plan(ctx context.Context, self *missions.Mission, l line) plan 
 	if len(result.Refused) == 0 {
 		return plan{l, words, false}
 	}
-	if len(result.Foreign) > 0 {
+	if len(result.Foreign) > 0 && !slices.Contains(l.words, "--keep-others") && !slices.Contains(l.words, "--all") {
 		words += "\nAsk your user what becomes of these paths, and say it in others: keep or replace."
 	}
 	return plan{l, words + "\nNothing was changed.", true}

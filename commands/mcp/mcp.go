@@ -24,8 +24,8 @@ func Command() *call.Verb {
 		Long: `Speaks the Model Context Protocol on stdin and stdout, until stdin ends. The tools list
 missions and snapshots, show, compare and take them, fork the agent's own mission, run
 forks in the background, enter and leave a side fork, report to the parent of a fork, and
-plan a restore or a promotion. These two are done only when the user says yes: in the
-agent, where it can ask, else by the command that the tool names.`,
+plan a restore or a promotion. What changes files is done only when the user says yes:
+in the agent, where it can ask, else by the command that the tool names.`,
 		Run: serve,
 	}
 }
@@ -55,7 +55,7 @@ A mission is one agent at work in one workspace; you are one. A moment is writte
 Take a snapshot before a risky step. Use run_fork to let copies of yourself try something, each in a workspace of its own, ` +
 	`and enter_fork to try something aside in this terminal and come back. ` +
 	`Nothing that is in a snapshot is lost: do not redo by hand what show, cat or restore can give back.
-restore and promote change files: they show a plan, and your user decides. ` +
+restore, promote and save_context change files: they show a plan, and your user decides. ` +
 	`A message that names a command, such as "umbra log login", is for your user's shell; the tool of that work does the same.`
 
 func (s *server) sdk() *sdk.Server {

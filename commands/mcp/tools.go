@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -214,7 +216,7 @@ type runForkInput struct {
 	Prompts []string `json:"prompts" jsonschema:"what each fork is to do: one fork for each prompt"`
 	Moment  string   `json:"moment,omitempty" jsonschema:"the moment to fork, such as login@3; without it, you as you are now"`
 	Name    string   `json:"name,omitempty" jsonschema:"what to call the forks; they are numbered if they are several"`
-	Agent   string   `json:"agent,omitempty" jsonschema:"another agent than you, with the files alone" oneof:"claude,codex,gemini,opencode"`
+	Agent   string   `json:"agent,omitempty" jsonschema:"another agent than you, with the files alone: claude, codex, gemini or opencode"`
 	Model   string   `json:"model,omitempty" jsonschema:"the model that they are to use"`
 	Minutes int      `json:"minutes,omitempty" jsonschema:"end a fork's agent after this time"`
 }
@@ -225,7 +227,10 @@ func (in runForkInput) check() error {
 	if len(in.Prompts) == 0 {
 		return missions.Errorf(missions.KindUsage, "give a prompt for each fork", "prompts is empty")
 	}
-	return missions.ForkRequest{Name: in.Name, Prompts: in.Prompts, Agent: in.Agent, Model: in.Model}.Check()
+	return errors.Join(
+		oneOf("agent", in.Agent, "claude", "codex", "gemini", "opencode"),
+		missions.ForkRequest{Name: in.Name, Prompts: in.Prompts, Agent: in.Agent, Model: in.Model}.Check(),
+	)
 }
 
 func runFork(in runForkInput) line {
@@ -310,9 +315,17 @@ func add[In any](to *sdk.Server, name, about string, hints *sdk.ToolAnnotations,
 		})
 }
 
+// oneOf refuses a value that is none of some. Without one it is left out: models fill what
+// they do not need with "".
+func oneOf(name, value string, values ...string) error {
+	if value == "" || slices.Contains(values, value) {
+		return nil
+	}
+	return missions.Errorf(missions.KindUsage, "say "+strings.Join(values, " or ")+", or leave it out", "%s is %q", name, value)
+}
+
 // schemaOf describes the input of a tool. A list is never null in it: not every agent's
-// model takes a property of two types. The tag oneof has the values of a property that has
-// only some.
+// model takes a property of two types.
 func schemaOf[In any]() *jsonschema.Schema {
 	schema, err := jsonschema.For[In](nil)
 	if err != nil {
@@ -323,11 +336,6 @@ func schemaOf[In any]() *jsonschema.Schema {
 		p := schema.Properties[name]
 		if len(p.Types) == 2 && p.Items != nil {
 			p.Type, p.Types = "array", nil
-		}
-		for value := range strings.SplitSeq(field.Tag.Get("oneof"), ",") {
-			if value != "" {
-				p.Enum = append(p.Enum, value)
-			}
 		}
 	}
 	return schema

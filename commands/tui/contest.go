@@ -125,6 +125,10 @@ const contestHead = 2
 
 func (c contest) key(m *model, k tea.KeyPressMsg) tea.Cmd {
 	forks := c.forks(m)
+	if len(forks) == 0 { // they were removed meanwhile
+		m.overlay = nil
+		return nil
+	}
 	at := slices.IndexFunc(forks, func(f missions.Mission) bool { return f.ID == c.chosen })
 	switch key := k.String(); key {
 	case "esc", "q":

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"testing"
 
+	tea "charm.land/bubbletea/v2"
+
 	"github.com/umbra-vcs/umbra/missions"
 )
 
@@ -36,4 +38,8 @@ func TestContest(t *testing.T) {
 	s.list = s.list[1:2]
 	x.send(tick{})
 	x.misses("checked by")
+	s.list = nil
+	if m := begin(t, s, 80, 24).model; (contest{}).key(&m, tea.KeyPressMsg{Code: 'j', Text: "j"}) != nil {
+		t.Error("a key in a contest without forks does something")
+	}
 }

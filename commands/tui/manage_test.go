@@ -174,6 +174,9 @@ func TestPromoteCommits(t *testing.T) {
 	x.keys("tab", "tab").sees("[conversation]").misses("moves the parent's branch").misses("branch moved")
 	x.keys("tab", "enter").sees("promote of french, done true")
 	x.calledLast("promote other files false talk false keep false all false idle false force false preview false commits")
+	s.plan.Modify = nil
+	x.keys("esc", "P", "c", "enter").misses("nothing was done")
+	x.calledLast("promote other files false talk false keep false all false idle false force false preview false commits")
 }
 
 // What can't be promoted is said with what to type, and nothing lies over the panes; a plan

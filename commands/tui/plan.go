@@ -236,7 +236,7 @@ func (p plan) enter(m *model) tea.Cmd {
 // nothing reports whether the plan changes nothing.
 func (p plan) nothing() bool {
 	r := p.result
-	return r.Target != "" && len(r.Modify)+len(r.Create)+len(r.Delete) == 0 && r.Handover == nil
+	return r.Target != "" && len(r.Modify)+len(r.Create)+len(r.Delete) == 0 && r.Handover == nil && !(p.commits && p.movesBranch())
 }
 
 // choose takes a key that makes it another plan.

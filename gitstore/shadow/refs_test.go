@@ -135,7 +135,7 @@ func TestSymbolic(t *testing.T) {
 		t.Errorf("leads to %s", got)
 	}
 	out := storetest.Must[[]byte](t)(s.Git(ctx, "log", "--format=%s", "fix-login"))
-	if strings.TrimSpace(string(out)) != "idle: commit 0" {
+	if strings.TrimSpace(string(out)) != "commit 0" {
 		t.Errorf("git log: %q", out)
 	}
 	storetest.Fsck(t, s)

@@ -21,7 +21,7 @@ func TestReportOfRestoredFork(t *testing.T) {
 	}
 	put := func(moment string) {
 		t.Helper()
-		if _, err := f.local.Restore(t.Context(), missions.RestoreRequest{Caller: f.caller(), Mission: "try", Moment: moment, Force: true}); err != nil {
+		if _, err := f.local.Restore(t.Context(), missions.RestoreRequest{Caller: f.caller(), Mission: "try", Moment: moment, Force: true, All: true}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -44,5 +44,14 @@ func TestReportOfRestoredFork(t *testing.T) {
 	f.fork.answers("fourth", "more")
 	put(moments[0].ID) // the end of the turn of which it has reported
 	f.waits(1)
+	f.fork.hook("UserPromptSubmit", map[string]any{"prompt": "fifth", "prompt_id": "p5"})
+	f.reports("found before")
+	later, err := f.local.Snapshot(t.Context(), missions.SnapshotRequest{Caller: f.caller(), Mission: "try"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.fork.write("more.txt", "more\n")
+	put(later.ID) // of the same turn, and after the report
+	f.waits(2)
 	f.healthy()
 }

@@ -3,6 +3,7 @@ package updates
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/missions"
@@ -14,7 +15,7 @@ import (
 // is told too, before it: what was reported is not lost. An operation is told once, however
 // often it is finished after a kill.
 func (c *Courier) TellRestored(m *projects.Mission, op projects.Operation, did string) {
-	if m.Parent == nil || op.Kind == string(missions.TriggerPromote) {
+	if m.Parent == nil || op.Kind == string(missions.TriggerPromote) || op.Kind == string(missions.TriggerMerge) {
 		return
 	}
 	parent, err := c.parentOf(m)
@@ -55,7 +56,7 @@ func (b box) hasReportSince(fork string, at *gitstore.Snapshot) bool {
 	triggers := projects.TriggersOf(at)
 	ended := triggers.HasTurnEnd() || triggers.Has(missions.TriggerClose)
 	return slices.ContainsFunc(append(waiting, told...), func(d document) bool {
-		later := d.FromTurn > at.Turn || d.FromTurn == at.Turn && !ended
+		later := d.FromTurn > at.Turn || d.FromTurn == at.Turn && !ended && d.At.Truncate(time.Second).After(at.At) // a commit has whole seconds
 		return d.FromID == fork && d.Kind == missions.UpdateReport && d.ClearedAt.IsZero() && later
 	})
 }
