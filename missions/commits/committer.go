@@ -47,6 +47,7 @@ type Committer struct {
 	repo    *repository
 	target  target
 	scratch string
+	gitDir  string // of a branch that is not checked out, "" until it is needed
 	index   string // of the branch with the commits so far
 	tree    string // of that index
 	start   string // the tree that the branch began with
@@ -86,8 +87,14 @@ func Open(ctx context.Context, plan missions.LandingPlan, o Options) (*Committer
 	return c, nil
 }
 
-// Close removes what was written beside the repository.
-func (c *Committer) Close() error { return os.RemoveAll(c.scratch) }
+// Close removes what was written beside the repository, and for a while into it.
+func (c *Committer) Close() error {
+	err := os.RemoveAll(c.scratch)
+	if c.gitDir != "" {
+		err = errors.Join(err, os.RemoveAll(c.gitDir))
+	}
+	return err
+}
 
 // prepare reads the branch, and plans the commits.
 func (c *Committer) prepare() error {

@@ -1,6 +1,7 @@
 package commits
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -95,7 +96,8 @@ func (c *Committer) checkIndex() error {
 }
 
 // openBranch has git work on a branch that is not checked out: by a git directory that is
-// only here, whose HEAD is the branch. Nothing of it is left in the repository.
+// only here, whose HEAD is the branch. It is below the user's, so that settings for that one
+// hold for it too.
 func (c *Committer) openBranch() error {
 	if c.target.here {
 		return nil
@@ -106,10 +108,11 @@ func (c *Committer) openBranch() error {
 		}
 		c.reached("branch created")
 	}
-	dir := filepath.Join(c.scratch, "git")
-	if err := os.Mkdir(dir, 0o700); err != nil {
+	dir, err := os.MkdirTemp(c.repo.user.GitDir, "umbra-land-")
+	if err != nil {
 		return err
 	}
+	c.gitDir = dir
 	for name, text := range map[string]string{"HEAD": "ref: " + c.target.ref, "commondir": c.repo.user.CommonDir} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text+"\n"), 0o600); err != nil {
 			return err
@@ -118,7 +121,32 @@ func (c *Committer) openBranch() error {
 	if err := copyFile(c.index, filepath.Join(dir, "index")); err != nil {
 		return err
 	}
+	for _, name := range []string{"config.worktree", filepath.Join("info", "sparse-checkout")} {
+		if err := copyFile(filepath.Join(c.repo.user.GitDir, name), filepath.Join(dir, name)); err != nil && !os.IsNotExist(err) {
+			return err
+		}
+	}
 	c.repo.extra = append(c.repo.extra, "GIT_DIR="+dir, "GIT_WORK_TREE="+c.repo.user.TopLevel)
+	return c.skipInIndex()
+}
+
+// skipInIndex has git pass over, in the index of a branch that is not checked out, what it
+// passes over in the user's.
+func (c *Committer) skipInIndex() error {
+	for flag, names := range map[string][]string{"--skip-worktree": c.work.outside.skipped, "--assume-unchanged": c.work.outside.assumed} {
+		var input bytes.Buffer
+		for _, name := range names {
+			if _, there := c.work.head[name]; there {
+				input.WriteString(name + "\x00")
+			}
+		}
+		if input.Len() == 0 {
+			continue
+		}
+		if _, err := c.repo.git(run{args: []string{"update-index", flag, "-z", "--stdin"}, input: &input}); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
@@ -329,7 +357,7 @@ func (c *Committer) commitsSince(r *repository, at string) (string, error) {
 
 // left lists what of the workspace differs from the branch still.
 func (c *Committer) left() ([]string, error) {
-	args := []string{"status", "--porcelain", "-z", "--no-renames", "--ignore-submodules=dirty", "--"}
+	args := []string{"status", "--porcelain", "-z", "--no-renames", "--"}
 	if c.repo.prefix != "" {
 		args = append(args, c.repo.prefix)
 	} else {
@@ -360,12 +388,13 @@ func (c *Committer) landed() (ids []string) {
 		if !s.IsOwn() {
 			continue
 		}
-		there := true
+		there, kept := true, false
 		for _, change := range s.Changes {
 			from, open := c.work.from[change.Path]
 			there = there && (!open || i < from)
+			kept = kept || c.work.kept[change.Path]
 		}
-		if there || chosen[s.Key] {
+		if (there || chosen[s.Key]) && !kept {
 			ids = append(ids, s.ID())
 		}
 	}

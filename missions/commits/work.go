@@ -17,6 +17,8 @@ type work struct {
 	all      bool            // where others changed the same lines, these land as they are
 	head     map[string]file // the branch's, by the paths in the repository
 	now      map[string]file // what it has with the commits so far; others are as in head
+	outside  *outside
+	kept     map[string]bool // paths in the workspace that are changed, and land never
 	from     map[string]int  // path in the workspace -> the step from which on it is to land; none if nothing is
 }
 
@@ -37,7 +39,7 @@ func nameSome(paths []string) string {
 // begin finds out what of the work the branch does not have yet: what the mission has
 // changed since a path was as the branch has it.
 func (w *work) begin() error {
-	w.now, w.from = map[string]file{}, map[string]int{}
+	w.now, w.from, w.kept = map[string]file{}, map[string]int{}, map[string]bool{}
 	last := map[string]int{} // the last step of a path
 	for i, s := range w.steps {
 		for _, c := range s.Changes {
@@ -76,12 +78,20 @@ func (w *work) begin() error {
 }
 
 // openPaths are the paths that the branch does not have as the workspace has them, without
-// those that the user's git ignores.
-func (w *work) openPaths(last map[string]int) (map[string]bool, error) {
+// those that the user's git ignores or leaves alone.
+func (w *work) openPaths(last map[string]int) (_ map[string]bool, err error) {
+	if w.outside, err = w.contents.repo.outside(w.head); err != nil {
+		return nil, err
+	}
 	newest := map[string]missions.LandingFile{}
 	for path, i := range last {
 		at := slices.IndexFunc(w.steps[i].Changes, func(c missions.LandingChange) bool { return c.Path == path })
-		newest[path] = w.steps[i].Changes[at].To
+		to, name := w.steps[i].Changes[at].To, w.contents.repo.prefix+path
+		if w.outside.isNested(name) {
+			w.kept[path] = true
+		} else {
+			newest[path] = to
+		}
 	}
 	if len(w.steps) == 0 {
 		return nil, nil
@@ -92,7 +102,12 @@ func (w *work) openPaths(last map[string]int) (map[string]bool, error) {
 	}
 	open, added := map[string]bool{}, []string{}
 	for path := range newest {
-		if now := w.contents.of(tip, path); now != w.at(path) {
+		now := w.contents.of(tip, path)
+		switch {
+		case now == w.at(path):
+		case w.outside.unlooked[w.contents.repo.prefix+path]:
+			w.kept[path] = now != (file{}) // what a sparse checkout leaves out is not removed
+		default:
 			open[path] = true
 		}
 		if w.at(path) == (file{}) {
