@@ -68,11 +68,22 @@ const (
 	TakeFile   MergeTake = "file"   // Content
 )
 
+// Typed is what a user types for it: FILE stands for the name of a file.
+func (t MergeTake) Typed() string {
+	if t == TakeFile {
+		return "FILE"
+	}
+	return string(t)
+}
+
 // MergeChoice is what becomes of a path.
 type MergeChoice struct {
 	Path    string    `json:"path"`
 	Take    MergeTake `json:"take"`
 	Content []byte    `json:"content,omitempty"` // of TakeFile
+	// Typed is, of TakeFile, the name of the file if that could also be another choice, which
+	// then counts.
+	Typed string `json:"typed,omitempty"`
 }
 
 // MergeCheck is what the check said of a merged tree.

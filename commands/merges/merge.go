@@ -129,7 +129,8 @@ func withHint(err error, result missions.MergeResult) error {
 	return err
 }
 
-// readChoices reads what is typed behind --resolve.
+// readChoices reads what is typed behind --resolve. A word or a mission's name counts before
+// a file of that name: whether it is one, the merge knows.
 func readChoices(c *call.Call, typed []string) (list []missions.MergeChoice, err error) {
 	known := []missions.MergeTake{missions.TakeOurs, missions.TakeTheirs, missions.TakeBoth, missions.TakeMerged}
 	for _, text := range typed {
@@ -138,18 +139,27 @@ func readChoices(c *call.Call, typed []string) (list []missions.MergeChoice, err
 			return nil, missions.Errorf(missions.KindUsage, "--resolve PATH=ours, theirs, both, merged, a mission or a file", "--resolve is %q", text)
 		}
 		one := missions.MergeChoice{Path: text[:at], Take: missions.MergeTake(text[at+1:])}
-		if !slices.Contains(known, one.Take) {
+		switch {
+		case one.Take == missions.TakeFile:
+			return nil, missions.Errorf(missions.KindUsage, "name the file that has the content; one that is called file is ./file",
+				"--resolve %s names no file", text)
+		case !slices.Contains(known, one.Take):
 			content, err := readContent(c, string(one.Take))
 			switch {
 			case err == nil:
-				one.Take, one.Content = missions.TakeFile, content
-			case !errors.Is(err, os.ErrNotExist):
+				one.Typed, one.Take, one.Content = string(one.Take), missions.TakeFile, content
+			case !errors.Is(err, os.ErrNotExist) && !isDirectory(string(one.Take)):
 				return nil, missions.Errorf(missions.KindUsage, "name a file that can be read", "--resolve %s: %w", text, err)
 			}
 		}
 		list = append(list, one)
 	}
 	return list, nil
+}
+
+func isDirectory(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && info.IsDir()
 }
 
 func readContent(c *call.Call, name string) ([]byte, error) {
@@ -297,7 +307,7 @@ func writePaths(p *print.Printer, list []missions.MergedPath) {
 		case !q.Auto && len(q.Options) > 0:
 			var options []string
 			for _, option := range q.Options {
-				options = append(options, string(option))
+				options = append(options, option.Typed())
 			}
 			what += ": " + strings.Join(options, ", ")
 		}

@@ -73,23 +73,28 @@ func (m *merger) storeUnlessOpen(merged gitstore.ID, conflicts []Conflict) (gits
 	}
 	for _, c := range conflicts {
 		delete(w.changed, c.Path)
-		for _, e := range []gitstore.TreeEntry{c.Base, c.Ours, c.Theirs} {
-			have, err := w.store.Has(e.ID)
-			if err == nil && !have && !e.ID.IsZero() {
-				err = w.copyBlob(e.ID) // of a rename that was merged by itself
-			}
-			if err != nil {
-				return gitstore.ID{}, err
-			}
-		}
 	}
 	return w.write()
 }
 
-// areKnown reports whether each path that conflicts is one of a side's. Where a file and a
-// directory want the same place, git gives the file a name of its own.
+// areKnown reports whether each path that conflicts is one of a side's, with what sides have.
+// Where a file and a directory want the same place, git gives the file a name of its own; and
+// where each side renamed a file, it merges both contents first, with marks of conflicts.
 func (m *merger) areKnown(conflicts []Conflict) (bool, error) {
+	contents := map[gitstore.ID]bool{{}: true}
+	for _, tree := range []gitstore.ID{m.sides.Ours, m.sides.Theirs} {
+		changed, err := m.changesTo(tree)
+		if err != nil {
+			return false, err
+		}
+		for _, c := range changed {
+			contents[c.From.ID], contents[c.To.ID] = true, true
+		}
+	}
 	for _, c := range conflicts {
+		if !contents[c.Base.ID] || !contents[c.Ours.ID] || !contents[c.Theirs.ID] {
+			return false, nil
+		}
 		found := false
 		for _, tree := range []gitstore.ID{m.sides.Base, m.sides.Ours, m.sides.Theirs} {
 			e, err := m.store.Lookup(tree, c.Path)

@@ -44,6 +44,11 @@ func TestAttempt(t *testing.T) {
 			want:      files{"a": lines(nil), "b": lines(nil), "c": "c\n", "d": "d\n", "dir/f": "f\n", "new": "mine\n"},
 			conflicts: []string{"new -ot"},
 		},
+		{
+			name: "renamed on both sides, and the same lines changed", ours: files{"mine": lines(map[int]string{1: "mine"}), "b": lines(nil), "c": "c\n"},
+			theirs: files{"theirs": lines(map[int]string{1: "theirs"}), "b": lines(nil), "c": "c\n", "d": "d\n", "dir/f": "f\n"},
+			want:   files{"mine": lines(map[int]string{1: "mine"}), "theirs": lines(map[int]string{1: "theirs"}), "b": lines(nil), "c": "c\n"},
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

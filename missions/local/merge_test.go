@@ -44,8 +44,8 @@ func forksToMerge(t *testing.T, files map[string]string, names ...string) (b *te
 }
 
 // TestMergeLosesNoLine merges random edits of three forks, with random answers where they
-// conflict: each line that one side added and each that another left alone is there, and
-// until the last step the target is as it was.
+// conflict: each line that one side added is there, but for sides that were asked about, and
+// each that nobody removed. Until the last step the target is as it was.
 func TestMergeLosesNoLine(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(6) {
@@ -79,8 +79,9 @@ func TestMergeLosesNoLine(t *testing.T) {
 				}
 			}
 			before := b.read("a.txt")
+			names, asked, answers := []string{"fa", "fb", "fc"}, map[string]bool{}, []missions.MergeTake{}
 			r, err := b.merge(missions.MergeBegin, func(r *missions.MergeRequest) {
-				r.Forks, r.Auto = []string{"fa", "fb", "fc"}, missions.MergeMedium
+				r.Forks, r.Auto = names, missions.MergeMedium
 			})
 			if err != nil {
 				t.Fatal(err)
@@ -89,10 +90,20 @@ func TestMergeLosesNoLine(t *testing.T) {
 				if b.read("a.txt") != before {
 					t.Error("an open merge has changed the target")
 				}
-				if _, err = b.merge(missions.MergeResolve, func(r *missions.MergeRequest) {
-					r.Choices = []missions.MergeChoice{{Path: "a.txt", Take: missions.TakeBoth}}
-				}); err != nil {
-					t.Fatal(err)
+				for len(r.Conflicts) > 0 {
+					options := r.Conflicts[0].Options
+					take := options[rnd.IntN(len(options)-1)] // a file is the last one
+					answers = append(answers, take)
+					for _, name := range names {
+						named := slices.Contains(options, missions.TakeTheirs) || slices.Contains(options, missions.MergeTake(name))
+						asked[name] = asked[name] || take != missions.TakeBoth && named
+					}
+					asked["m"] = asked["m"] || take != missions.TakeBoth && take != missions.TakeOurs
+					if r, err = b.merge(missions.MergeResolve, func(r *missions.MergeRequest) {
+						r.Choices = []missions.MergeChoice{{Path: "a.txt", Take: take}}
+					}); err != nil {
+						t.Fatal(err)
+					}
 				}
 				if b.read("a.txt") != before {
 					t.Error("an answer has changed the target")
@@ -106,8 +117,9 @@ func TestMergeLosesNoLine(t *testing.T) {
 			}
 			now := strings.Split(b.read("a.txt"), "\n")
 			for own := range added {
-				if !slices.Contains(now, own) {
-					t.Errorf("%q is lost", own)
+				side, _, _ := strings.Cut(own, " ")
+				if !asked[side] && !slices.Contains(now, own) {
+					t.Errorf("%q is lost by %q", own, answers)
 				}
 			}
 			for _, line := range text {
@@ -119,6 +131,58 @@ func TestMergeLosesNoLine(t *testing.T) {
 				t.Errorf("undo: %v", err)
 			}
 		})
+	}
+}
+
+// TestMergeAsksOfEachSide: what several sides conflict in is seen before anybody chooses, and
+// a conflict that comes up by a choice is asked about: the choice before is no answer to it.
+func TestMergeAsksOfEachSide(t *testing.T) {
+	t.Parallel()
+	text := func(change map[int]string) string {
+		var out strings.Builder
+		for n := range 20 {
+			if fmt.Fprint(&out, n); change[n] != "" {
+				fmt.Fprint(&out, " ", change[n])
+			}
+			fmt.Fprintln(&out)
+		}
+		return out.String()
+	}
+	b, dirs := forksToMerge(t, map[string]string{"f": text(nil), "g": text(nil)}, "fa", "fb")
+	for side, change := range map[string][2]map[int]string{
+		"m": {{2: "m"}, {2: "m"}}, "fa": {{2: "fa", 15: "fa"}, {2: "fa", 3: "fa", 4: "fa"}}, "fb": {{15: "fb"}, {4: "fb"}},
+	} {
+		for i, name := range []string{"f", "g"} {
+			if err := os.WriteFile(filepath.Join(dirs[side], name), []byte(text(change[i])), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	r, err := b.merge(missions.MergeBegin, func(r *missions.MergeRequest) { r.Forks = []string{"fa", "fb"} })
+	if err != nil || len(r.Conflicts) != 2 || !slices.Contains(r.Conflicts[0].Options, "fb") || slices.Contains(r.Conflicts[1].Options, "fb") {
+		t.Fatalf("%+v, %v", r.Conflicts, err)
+	}
+	choose := func(step missions.MergeStep, path string, take missions.MergeTake) missions.MergeResult {
+		t.Helper()
+		r, err := b.merge(step, func(r *missions.MergeRequest) { r.Choices = []missions.MergeChoice{{Path: path, Take: take}} })
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	choose(missions.MergeResolve, "f", "fb")
+	if r := choose(missions.MergeResolve, "g", missions.TakeTheirs); len(r.Conflicts) != 1 || r.Conflicts[0].Path != "g" || r.Conflicts[0].Chosen != "" {
+		t.Errorf("fa's lines conflict with those of fb, and open is %+v", r.Conflicts)
+	}
+	choose(missions.MergeResolve, "g", missions.TakeBoth)
+	if r, err := b.merge(missions.MergeContinue); err != nil || !r.Done {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	if got, want := b.read("f"), text(map[int]string{2: "m", 15: "fb"}); got != want {
+		t.Errorf("f is %q", got)
+	}
+	if got := b.read("g"); !strings.Contains(got, "2 fa\n3 fa\n4 fa\n2\n3\n4 fb\n") {
+		t.Errorf("g is %q", got)
 	}
 }
 

@@ -31,9 +31,10 @@ type plan struct {
 	sides []side
 	ours  gitstore.ID // the tree of the mission that is merged into
 	git   gitstore.ID // the merged tree as git made it
-	tree  gitstore.ID // the same with what was chosen; where a path is open, it is as in ours
+	tree  gitstore.ID // the same with what was chosen; lines that nobody chose yet are as in ours
 	modes *capture.Modes
 	paths map[string]*question
+	types map[string]bool // paths that are a directory on one side and something else on another
 }
 
 // side is a mission that is merged.
@@ -48,7 +49,8 @@ type side struct {
 type question struct {
 	missions.MergedPath
 	conflicts map[int]merge.Conflict // by the side that it is with
-	of        string                 // what the sides have there, for choices
+	answers   map[int]missions.MergeTake
+	of        string // what the sides have there, for choices
 	merged    gitstore.TreeEntry
 }
 
@@ -114,8 +116,18 @@ func (g *Merger) addSides(p *plan) error {
 	return nil
 }
 
-// fold merges the sides one after the other.
+// fold merges the sides one after the other, and again where a later one has a file in the
+// place of a directory: what came before is then a part of that question.
 func (p *plan) fold() error {
+	for p.types = map[string]bool{}; ; {
+		known := len(p.types)
+		if err := p.foldSides(); err != nil || len(p.types) == known {
+			return err
+		}
+	}
+}
+
+func (p *plan) foldSides() error {
 	present, err := snapshots.RecordedSide(p.into.Project, p.into.Tip)
 	if err != nil {
 		return err
@@ -134,14 +146,18 @@ func (p *plan) fold() error {
 		if p.modes, err = merge.Modes(p.store, got.Tree, from.base.Modes, their, p.modes); err != nil {
 			return err
 		}
+		if got.Conflicts, err = p.joinParts(step, got.Conflicts); err != nil {
+			return err
+		}
 		if err := p.judge(i, step, got); err != nil {
 			return err
 		}
-		if p.tree, err = p.settle(i, got); err != nil {
+		if p.tree, err = p.settle(i, got.Tree, got.Conflicts); err != nil {
 			return err
 		}
 	}
 	p.git = p.tree
+	p.dropParts()
 	return nil
 }
 
@@ -212,7 +228,7 @@ func sameEntry(a, b gitstore.TreeEntry) bool { return a.ID == b.ID && a.Mode == 
 func (p *plan) ask(i int, path string, both bool) *question {
 	q := p.paths[path]
 	if q == nil {
-		q = &question{MergedPath: missions.MergedPath{Path: path, Missions: []string{}}, conflicts: map[int]merge.Conflict{}}
+		q = &question{MergedPath: missions.MergedPath{Path: path, Missions: []string{}}, conflicts: map[int]merge.Conflict{}, answers: map[int]missions.MergeTake{}}
 		p.paths[path] = q
 		if both {
 			q.Missions = append(q.Missions, p.into.Name)
@@ -293,13 +309,9 @@ func (p *plan) answer() error {
 			return err
 		}
 		q.Options = p.options(q)
-		chosen, ok := p.state.chosen(q.Path, q.of)
-		if !ok {
-			continue
-		}
-		q.Chosen = string(chosen.Take)
-		if len(q.conflicts) > 0 && chosen.Take != missions.TakeFile {
-			continue // it was settled where it came up
+		chosen, ok := p.answerOf(q)
+		if !ok || len(q.conflicts) > 0 && chosen.Take != missions.TakeFile {
+			continue // it is open, or was settled where it came up
 		}
 		e, err := p.take(batch, q, chosen.MergeChoice)
 		if err != nil {
@@ -318,6 +330,30 @@ func (p *plan) answer() error {
 		q.Auto = q.Chosen == "" && p.takesAlone(q)
 	}
 	return err
+}
+
+// answerOf is what was chosen for a path, once it is for each of its conflicts.
+func (p *plan) answerOf(q *question) (last choice, ok bool) {
+	if len(q.conflicts) == 0 {
+		if last, ok = p.chosen(q, ""); ok {
+			q.Chosen = p.nameOf(last.Take)
+		}
+		return last, ok
+	}
+	var names []string
+	for i, from := range p.sides {
+		if _, conflicts := q.conflicts[i]; !conflicts {
+			continue
+		}
+		if last, ok = p.chosen(q, from.mission.ID); !ok {
+			return last, false
+		}
+		if name := p.nameOf(last.Take); !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	q.Chosen = strings.Join(names, ", ")
+	return last, true
 }
 
 func put(tree *records.Tree, path string, e gitstore.TreeEntry) error {

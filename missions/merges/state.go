@@ -37,10 +37,13 @@ type mergedSide struct {
 }
 
 // choice is what a user chose for a path. It counts as long as the sides have the same
-// there.
+// there. Take is a word or, by name, the ID of a mission that is merged.
 type choice struct {
 	missions.MergeChoice
 	Of string `json:"of"`
+	// Sides are the missions with which the path was in conflict when it was chosen. It is no
+	// answer to a conflict with another one.
+	Sides []string `json:"sides,omitempty"`
 }
 
 func stateFile(p *projects.Project, into string) string {
@@ -91,15 +94,29 @@ func (s *state) update(r missions.MergeRequest) {
 	}
 }
 
-// choose replaces what was chosen for a path.
+// choose keeps what was chosen for a path, instead of what was for the same sides.
 func (s *state) choose(c choice) {
-	s.Choices = slices.DeleteFunc(s.Choices, func(old choice) bool { return old.Path == c.Path })
-	s.Choices = append(s.Choices, c)
+	var list []choice
+	for _, old := range s.Choices {
+		rest := slices.DeleteFunc(slices.Clone(old.Sides), func(id string) bool { return slices.Contains(c.Sides, id) })
+		switch {
+		case old.Path != c.Path:
+			list = append(list, old)
+		case old.Of == c.Of && len(rest) > 0 && old.Take != missions.TakeFile && c.Take != missions.TakeFile:
+			old.Sides = rest
+			list = append(list, old)
+		}
+	}
+	s.Choices = append(list, c)
 }
 
-// chosen is what was chosen for a path, as long as the sides are as they were then.
-func (s *state) chosen(path, of string) (choice, bool) {
-	i := slices.IndexFunc(s.Choices, func(c choice) bool { return c.Path == path && c.Of == of })
+// chosen is what was chosen for a path, as long as the sides are as they were then. side is
+// the mission that it is in conflict with, "" if Git merged it.
+func (s *state) chosen(path, of, side string) (choice, bool) {
+	i := slices.IndexFunc(s.Choices, func(c choice) bool {
+		answers := slices.Contains(c.Sides, side) || side == "" && (len(c.Sides) == 0 || c.Take == missions.TakeFile)
+		return c.Path == path && c.Of == of && answers
+	})
 	if i < 0 {
 		return choice{}, false
 	}
