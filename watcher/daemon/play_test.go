@@ -147,7 +147,7 @@ func (b *bench) players() int {
 	return n
 }
 
-func output(t *testing.T, cmd *exec.Cmd) string {
+func output(t testing.TB, cmd *exec.Cmd) string {
 	t.Helper()
 	out, err := cmd.CombinedOutput()
 	if err != nil {
