@@ -6,6 +6,8 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -18,20 +20,44 @@ type gorun struct {
 	events io.ReadCloser
 }
 
-// start starts one with those arguments, the first of which may be NAME=VALUE for its
-// environment.
-func start(args []string) (*gorun, error) {
-	env := os.Environ()
-	for len(args) > 0 && !strings.HasPrefix(args[0], "-") && strings.Contains(args[0], "=") {
-		env, args = append(env, args[0]), args[1:]
+// A request is what one `go test` is to run, and how.
+type request struct {
+	env      []string // NAME=VALUE, beside the environment that all have
+	flags    []string
+	packages []string
+}
+
+// parse reads a request: NAME=VALUE for its environment, then flags, each one argument,
+// and packages.
+func parse(args []string) request {
+	var r request
+	for _, arg := range args {
+		switch {
+		case strings.HasPrefix(arg, "-"):
+			r.flags = append(r.flags, arg)
+		case len(r.flags)+len(r.packages) == 0 && strings.Contains(arg, "="):
+			r.env = append(r.env, arg)
+		default:
+			r.packages = append(r.packages, arg)
+		}
 	}
+	return r
+}
+
+// alone is one test of it, with nothing beside it.
+func (r request) alone(f *failure) request {
+	flags := append(slices.Clone(r.flags), "-p=1", "-parallel=1", "-run=^"+regexp.QuoteMeta(f.test)+"$")
+	return request{env: r.env, flags: flags, packages: []string{f.pkg}}
+}
+
+func (r request) start() (*gorun, error) {
 	events, w, err := os.Pipe()
 	if err != nil {
 		return nil, err
 	}
 	defer w.Close()
-	cmd := exec.Command("go", append([]string{"test", "-json"}, args...)...)
-	cmd.Env, cmd.Stdout, cmd.Stderr = env, w, os.Stderr
+	cmd := exec.Command("go", slices.Concat([]string{"test", "-json"}, r.flags, r.packages)...)
+	cmd.Env, cmd.Stdout, cmd.Stderr = append(os.Environ(), r.env...), w, os.Stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	return &gorun{cmd, events}, cmd.Start()
 }

@@ -24,20 +24,30 @@ type event struct {
 // A tally counts tests and subtests as they end. A package that fails without
 // a failed test (it does not build, it panics, it times out) counts as one.
 type tally struct {
-	mu      sync.Mutex
-	out     io.Writer
-	output  map[string][]string  // by package and test, until it ends
-	failing map[string]bool      // packages with a failed test
-	running map[string]time.Time // since when a package's test runs
-	cut     bool
-	hung    []string // what ran when all was cut off
-	skips   []string
-	passed  int
-	failed  int
+	mu       sync.Mutex
+	out      io.Writer
+	output   map[string][]string  // by package and test, until it ends
+	failing  map[string]bool      // packages with a failed test
+	whole    map[string]bool      // packages that failed and came to their end
+	grave    bool                 // something failed that is no matter of luck
+	failures []*failure           // in the order of their ends
+	running  map[string]time.Time // since when a package's test runs
+	cut      bool
+	hung     []string // what ran when all was cut off
+	unsteady []string // what failed beside others and passed alone
+	skips    []string
+	passed   int
+	failed   int
+}
+
+// A failure is a test, no subtest, that failed, alone or for its subtests.
+type failure struct {
+	pkg, test string
+	count     int // of it and its subtests
 }
 
 func newTally(out io.Writer) *tally {
-	return &tally{out: out, output: map[string][]string{}, failing: map[string]bool{}, running: map[string]time.Time{}}
+	return &tally{out: out, output: map[string][]string{}, failing: map[string]bool{}, whole: map[string]bool{}, running: map[string]time.Time{}}
 }
 
 // read takes events of one `go test` until the end, and says whether anything failed
@@ -77,6 +87,7 @@ func (t *tally) add(e event) {
 	}
 	switch e.Action {
 	case "output":
+		t.weigh(e)
 		if e.Test == "" && closing(e.Output) {
 			if strings.HasPrefix(e.Output, "FAIL\t") {
 				t.show(key)
@@ -108,6 +119,7 @@ func (t *tally) fail(e event, key string) {
 			t.failed++
 		}
 		t.failing[e.Package] = true
+		t.note(e)
 		fmt.Fprintf(t.out, "FAIL\t%s %s\n", e.Package, e.Test)
 		for _, line := range t.output[key] {
 			fmt.Fprint(t.out, line)
@@ -117,12 +129,66 @@ func (t *tally) fail(e event, key string) {
 	}
 	if !t.failing[e.Package] && !t.cut {
 		t.failed++
+		t.grave = true
 	}
 	for k := range t.output {
 		if strings.HasPrefix(k, e.Package+" ") {
 			t.show(k)
 		}
 	}
+}
+
+// weigh looks for what tells luck from faults: whether all tests of a package ran, and
+// whether the race detector found something.
+func (t *tally) weigh(e event) {
+	if e.Test == "" && e.Output == "FAIL\n" {
+		t.whole[e.Package] = true
+	}
+	if strings.Contains(e.Output, "WARNING: DATA RACE") || strings.Contains(e.Output, "race detected during execution") {
+		t.grave = true
+	}
+}
+
+// note keeps what failed, for its test.
+func (t *tally) note(e event) {
+	name, _, _ := strings.Cut(e.Test, "/")
+	i := slices.IndexFunc(t.failures, func(f *failure) bool { return f.pkg == e.Package && f.test == name })
+	if i < 0 {
+		i, t.failures = len(t.failures), append(t.failures, &failure{pkg: e.Package, test: name})
+	}
+	t.failures[i].count++
+}
+
+// unlucky is what failed, if that may be luck: at most so many tests, each in a package of
+// which all tests came to their end.
+func (t *tally) unlucky(most int) []*failure {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.grave || t.cut || len(t.failures) > most {
+		return nil
+	}
+	for _, f := range t.failures {
+		if !t.whole[f.pkg] {
+			return nil
+		}
+	}
+	return slices.Clone(t.failures)
+}
+
+// forgive counts a test that failed as passed, since it passed alone.
+func (t *tally) forgive(f *failure) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.failed -= f.count
+	t.passed += f.count
+	t.unsteady = append(t.unsteady, f.pkg+" "+f.test)
+}
+
+// say prints a text.
+func (t *tally) say(text string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	fmt.Fprintln(t.out, strings.TrimSpace(text))
 }
 
 // show prints what a failed test, or a failed package outside its tests, said;
@@ -154,6 +220,7 @@ func (t *tally) lost(err error) {
 		return
 	}
 	t.failed++
+	t.grave = true
 	fmt.Fprintf(t.out, "FAIL\tgo test: %v, though no test failed\n", err)
 }
 
@@ -167,6 +234,9 @@ func (t *tally) close() int {
 	}
 	if len(t.skips) > 0 {
 		fmt.Fprintf(t.out, "%d skipped, see above\n", len(t.skips))
+	}
+	for _, line := range t.unsteady {
+		fmt.Fprintln(t.out, "unsteady\t"+line+" failed, see above, and passed alone: mend the test")
 	}
 	for _, line := range t.hung {
 		fmt.Fprintln(t.out, "cut off\t"+line)

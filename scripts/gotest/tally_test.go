@@ -53,6 +53,42 @@ func TestRun(t *testing.T) {
 	}
 }
 
+// TestAgain runs a test again that failed, alone, and nothing that failed in a way that is
+// no matter of luck.
+func TestAgain(t *testing.T) {
+	const first = "func first(name string) bool { _, err := os.Stat(name); os.WriteFile(name, nil, 0o600); return err != nil }\n"
+	test := func(pkg, body string) string {
+		return "package " + pkg + "\n\nimport (\n\t\"os\"\n\t\"testing\"\n)\n\n" + first + body
+	}
+	module(t, map[string]string{
+		"luck/luck_test.go": test("luck", "func TestA(t *testing.T) { t.Run(\"sub\", func(t *testing.T) { if first(\"a\") { t.Error(\"too slow\") } }) }\nfunc TestAB(t *testing.T) {}\n"),
+		"fate/fate_test.go": test("fate", "func TestF(t *testing.T) { first(\"f\"); t.Error(\"each time\") }\n"),
+		"dead/dead_test.go": test("dead", "func TestD(t *testing.T) { if first(\"d\") { panic(\"once\") } }\nfunc TestE(t *testing.T) {}\n"),
+		"race/race_test.go": test("race", "func TestR(t *testing.T) { if first(\"r\") { println(\"WARNING: DATA RACE\"); t.Error(\"once\") } }\n"),
+		"many/many_test.go": test("many", "func TestM(t *testing.T) { if first(\"m\") { t.Error(\"once\") } }\nfunc TestN(t *testing.T) { if first(\"n\") { t.Error(\"once\") } }\nfunc TestO(t *testing.T) { if first(\"o\") { t.Error(\"once\") } }\nfunc TestP(t *testing.T) { if first(\"p\") { t.Error(\"once\") } }\n"),
+	})
+	for _, c := range []struct {
+		args string
+		code int
+		last string
+		want string
+	}{
+		{"-count=1 example.test/luck", 0, "3 passed, 0 failed", "unsteady\texample.test/luck TestA failed"},
+		{"-count=1 example.test/fate", 1, "0 passed, 1 failed", "alone\texample.test/fate TestF fails too"},
+		{"-count=1 example.test/dead", 1, "0 passed, 1 failed", "panic: once"},
+		{"-count=1 example.test/race", 1, "0 passed, 1 failed", "FAIL\texample.test/race TestR"},
+		{"-count=1 example.test/many", 1, "0 passed, 4 failed", "FAIL\texample.test/many TestP"},
+	} {
+		var out strings.Builder
+		code, err := run(strings.Fields(c.args), &out, nil)
+		text := strings.TrimSpace(out.String())
+		lines := strings.Split(text, "\n")
+		if code != c.code || err != nil || lines[len(lines)-1] != c.last || !strings.Contains(text, c.want) {
+			t.Errorf("run %s = %d, %v, last line %q, want %d, %q and %q; all:\n%s", c.args, code, err, lines[len(lines)-1], c.code, c.last, c.want, text)
+		}
+	}
+}
+
 // TestCutOff: what hangs is named, shows where it is, and is counted; so is what had
 // ended before.
 func TestCutOff(t *testing.T) {
