@@ -125,10 +125,21 @@ func forbidden(err error) error {
 	return missions.Errorf(missions.KindNoDaemon, "run as the user that Umbra's home belongs to", "the daemon can't be used: %w", err)
 }
 
-// start starts a daemon, once.
+// start starts a daemon. One that could not begin is not waited for. One that ended well
+// has made way for another: where that one has ended too, as a process that was killed
+// holds the home until it is gone, a daemon is started again.
 func (s *search) start() error {
-	if s.started != nil || len(s.options.Start) == 0 {
+	if len(s.options.Start) == 0 {
 		return nil
+	}
+	if s.started != nil {
+		ended, err := s.started.result()
+		if _, _, held := s.options.Home.LockHolder(); held || !ended {
+			return nil
+		}
+		if err != nil {
+			return s.explain()
+		}
 	}
 	if Sandboxed() && s.options.Home.CheckWritable() == nil {
 		return missions.Errorf(missions.KindNoDaemon, "umbra --no-daemon works in this process",
@@ -163,10 +174,11 @@ func (s *search) explain() error {
 		return missions.Errorf(missions.KindNoDaemon, endsIt(pid)+"; "+without, "%s holds Umbra's home, but %w", holder, last)
 	case held:
 		return missions.Errorf(missions.KindNoDaemon, endsIt(pid)+"; see "+log, "%s holds Umbra's home but serves nothing: %w", holder, last)
-	case s.started != nil && s.started.failed() != nil:
-		return missions.Errorf(missions.KindNoDaemon, "umbra daemon run shows why; "+without,
-			"the daemon that was started ended: %w; see %s", s.started.failed(), log)
 	case s.started != nil:
+		if _, err := s.started.result(); err != nil {
+			return missions.Errorf(missions.KindNoDaemon, "umbra daemon run shows why; "+without,
+				"the daemon that was started ended: %w; see %s", err, log)
+		}
 		return missions.Errorf(missions.KindNoDaemon, without+"; see "+log, "the daemon that was started does not serve after %s", s.options.Timeout)
 	}
 	return missions.Errorf(missions.KindNoDaemon, "umbra daemon start", "no daemon runs: %w", last)

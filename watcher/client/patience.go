@@ -15,18 +15,25 @@ const patienceSteps = 8
 func patient(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	limited, cancel := context.WithCancelCause(ctx)
 	go func() {
-		for left := patienceSteps; left > 0; left-- {
-			begun := time.Now()
-			if wait(limited, d/patienceSteps) != nil {
-				return
-			}
-			if time.Since(begun) > d {
-				left = patienceSteps + 1
-			}
+		if elapse(d, time.Now, func(step time.Duration) error { return wait(limited, step) }) == nil {
+			cancel(context.DeadlineExceeded)
 		}
-		cancel(context.DeadlineExceeded)
 	}()
 	return limited, func() { cancel(nil) }
+}
+
+// elapse returns when this process has run for d, or with the error of a wait.
+func elapse(d time.Duration, now func() time.Time, wait func(time.Duration) error) error {
+	for left := patienceSteps; left > 0; left-- {
+		begun := now()
+		if err := wait(d / patienceSteps); err != nil {
+			return err
+		}
+		if now().Sub(begun) > d {
+			left = patienceSteps + 1
+		}
+	}
+	return nil
 }
 
 // wait sleeps, unless the context ends first.

@@ -6,22 +6,23 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
-	"sync"
 )
 
 // started is a daemon that this process has started. It is not waited for but
 // to learn that it has ended.
 type started struct {
-	mu    sync.Mutex
-	ended error
+	ended chan struct{}
+	err   error // once it has ended
 }
 
-// failed says how the daemon ended, nil if it has not, or ended well because
-// another one serves.
-func (s *started) failed() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.ended
+// result reports whether the daemon has ended, and how: well, if another one had the home.
+func (s *started) result() (bool, error) {
+	select {
+	case <-s.ended:
+		return true, s.err
+	default:
+		return false, nil
+	}
 }
 
 // launch starts a daemon apart from this process: in a session of its own, in
@@ -39,12 +40,10 @@ func launch(o Options) (*started, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
-	s := &started{}
+	s := &started{ended: make(chan struct{})}
 	go func() {
-		err := cmd.Wait()
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.ended = err
+		defer close(s.ended)
+		s.err = cmd.Wait()
 	}()
 	return s, nil
 }

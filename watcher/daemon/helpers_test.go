@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 	"time"
 
@@ -34,9 +35,16 @@ func newBench(t testing.TB) *bench {
 	home, err := home.Open(filepath.Join(user, "home"))
 	must(t, err)
 	b.home = home
-	config := fmt.Sprintf("watch: {settle: 200ms, max_wait: 2s}\nhooks: {max_wait: %s}\n", patience.Of(time.Minute))
-	must(t, os.WriteFile(home.ConfigFile(), []byte(config), 0o600))
+	b.configure("")
 	return b
+}
+
+// configure writes the home's configuration: what every bench has, so that a slow machine
+// is not what is tried, and more.
+func (b *bench) configure(more string) {
+	b.Helper()
+	config := fmt.Sprintf("watch: {settle: 200ms, max_wait: 2s}\nhooks: {max_wait: %s}\n%s", patience.Of(time.Minute), more)
+	must(b, os.WriteFile(b.home.ConfigFile(), []byte(config), 0o600))
 }
 
 func must(t testing.TB, err error) {
@@ -142,4 +150,16 @@ func (s *Server) instead(name string, do func(ctx context.Context, result any) e
 	m := s.table[name]
 	m.Call = func(ctx context.Context, _ missions.Service, _, result any) error { return do(ctx, result) }
 	s.table[name] = m
+}
+
+// called is closed when a method is called.
+func (s *Server) called(name string) <-chan struct{} {
+	m, began, once := s.table[name], make(chan struct{}), sync.Once{}
+	call := m.Call
+	m.Call = func(ctx context.Context, svc missions.Service, request, result any) error {
+		once.Do(func() { close(began) })
+		return call(ctx, svc, request, result)
+	}
+	s.table[name] = m
+	return began
 }

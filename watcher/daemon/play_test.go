@@ -69,13 +69,17 @@ func playDaemon(dir string) error {
 	return Run(ctx, Options{Home: home, Version: "played", Tick: 50 * time.Millisecond, IdleExit: time.Minute})
 }
 
+// playPatience is how long a played client waits for a sign of life. A test that stops it
+// for longer has to wait as long.
+const playPatience = 5 * time.Second
+
 // playConnect says whether the home's daemon is for this process.
 func playConnect(dir string) error {
 	home, err := home.Open(dir)
 	if err != nil {
 		return err
 	}
-	c, err := client.Connect(context.Background(), client.Options{Home: home, Start: []string{"/bin/false"}, Timeout: 5 * time.Second})
+	c, err := client.Connect(context.Background(), client.Options{Home: home, Start: []string{"/bin/false"}, Timeout: playPatience, Patience: playPatience})
 	if errors.Is(err, client.ErrElsewhere) {
 		fmt.Println("elsewhere")
 		return nil
@@ -95,7 +99,7 @@ func playHook(dir string) error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), patience.Of(time.Minute))
 	defer cancel()
-	r, err := client.Hook(ctx, client.Options{Home: home}, missions.HookRequest{Agent: "claude"})
+	r, err := client.Hook(ctx, client.Options{Home: home, Patience: playPatience}, missions.HookRequest{Agent: "claude"})
 	fmt.Println(r.Mission)
 	return err
 }

@@ -91,8 +91,9 @@ func TestKilledInACall(t *testing.T) {
 	id := b.mission(c, "work").ID
 	status, err := c.Status(b.ctx(), missions.StatusRequest{Caller: b.caller()})
 	must(t, err)
-	between, asked := b.between(status.Daemon.Socket, "wait")
-	waiting := b.connect(b.starting)
+	front := b.front() // the daemon would stop if its own socket were not the home's any more
+	between, asked := front.between(status.Daemon.Socket, "wait")
+	waiting := front.connect()
 	waited := make(chan error, 1)
 	go func() {
 		_, err := waiting.Wait(b.ctx(), missions.WaitRequest{Caller: b.caller(), States: []missions.StateName{missions.StateClosed}})
@@ -105,16 +106,25 @@ func TestKilledInACall(t *testing.T) {
 	}
 	must(t, syscall.Kill(status.Daemon.PID, syscall.SIGKILL))
 	must(t, between.Close())
-	keeper := missions.KeepRequest{Caller: b.caller(), Mission: id, KeeperPID: os.Getpid(), AgentPID: os.Getpid()}
-	launch, err := c.Launch(b.ctx(), missions.LaunchRequest{Caller: b.caller(), Mission: id, KeeperPID: os.Getpid()})
+	_, err = c.Status(b.ctx(), missions.StatusRequest{Caller: b.caller()}) // starts the next
 	must(t, err)
-	keeper.Launch = launch.ID
-	_, err = c.Keep(b.ctx(), keeper)
-	must(t, err)
-	keeper.Ended = true
-	_, err = c.Keep(b.ctx(), keeper)
-	must(t, err)
+	must(t, front.home.PublishSocket(b.home.Socket()))
+	b.endAgent(c, id)
 	must(t, <-waited)
+}
+
+// endAgent launches a mission's agent, and reports that it has ended: the mission is closed.
+func (b *bench) endAgent(svc missions.Service, id string) {
+	b.Helper()
+	keeper := missions.KeepRequest{Caller: b.caller(), Mission: id, KeeperPID: os.Getpid(), AgentPID: os.Getpid()}
+	launch, err := svc.Launch(b.ctx(), missions.LaunchRequest{Caller: b.caller(), Mission: id, KeeperPID: os.Getpid()})
+	must(b, err)
+	keeper.Launch = launch.ID
+	_, err = svc.Keep(b.ctx(), keeper)
+	must(b, err)
+	keeper.Ended = true
+	_, err = svc.Keep(b.ctx(), keeper)
+	must(b, err)
 }
 
 // between puts a server between the home's daemon and its clients, that goes when the
@@ -304,7 +314,7 @@ func TestRefusedPeer(t *testing.T) {
 	b.impostor(func(w http.ResponseWriter, _ *http.Request) {
 		http.Error(w, "this daemon serves user 1", http.StatusForbidden)
 	})
-	_, err := b.tryConnect(func(o *client.Options) { o.Timeout = patience.Of(time.Second) })
+	_, err := b.tryConnect()
 	if e := missions.AsError(err); err == nil || e.Kind != missions.KindNoDaemon || !strings.Contains(e.Message, "serves user 1") {
 		t.Errorf("error %v", err)
 	}
@@ -313,14 +323,25 @@ func TestRefusedPeer(t *testing.T) {
 // TestDaemonThatCannotStart says why it could not.
 func TestDaemonThatCannotStart(t *testing.T) {
 	b := newBench(t)
-	_, err := b.tryConnect(func(o *client.Options) { o.Start, o.Timeout = []string{"/bin/false"}, patience.Of(time.Second) })
+	_, err := b.tryConnect(func(o *client.Options) { o.Start = []string{"/bin/false"} })
 	if e := missions.AsError(err); err == nil || e.Kind != missions.KindNoDaemon || !strings.Contains(e.Message, "ended: exit status 1") {
 		t.Errorf("error %v", err)
 	}
-	_, err = b.tryConnect(func(o *client.Options) { o.Start, o.Timeout = []string{"/nowhere/umbra"}, patience.Of(time.Second) })
+	_, err = b.tryConnect(func(o *client.Options) { o.Start = []string{"/nowhere/umbra"} })
 	if e := missions.AsError(err); err == nil || e.Kind != missions.KindNoDaemon || !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("error %v", err)
 	}
+}
+
+// TestStartsAgain: a daemon that was started while a killed one still had the home leaves
+// it to that one. When both are gone, the client that waits starts another.
+func TestStartsAgain(t *testing.T) {
+	b := newBench(t)
+	note := filepath.Join(b.user, "note")
+	c := b.connect(b.starting, func(o *client.Options) {
+		o.Start = append([]string{"sh", "-c", `[ -e "$0" ] || { : >"$0"; exit; }; exec "$@"`, note}, o.Start...)
+	})
+	b.mission(c, "work")
 }
 
 // at is the bench with another home.

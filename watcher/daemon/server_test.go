@@ -163,7 +163,7 @@ func TestWritingCallIsNotRepeated(t *testing.T) {
 		<-ctx.Done()
 		return ctx.Err()
 	})
-	c := b.connect(func(o *client.Options) { o.Timeout = 300 * time.Millisecond })
+	c := b.connect()
 	failed := make(chan error, 1)
 	go func() {
 		_, err := c.Undo(b.ctx(), missions.UndoRequest{})
@@ -171,6 +171,12 @@ func TestWritingCallIsNotRepeated(t *testing.T) {
 	}()
 	b.until("the call is made", func() bool { return calls.Load() > 0 })
 	must(t, s.http.Close())
+	b.impostor(func(w http.ResponseWriter, r *http.Request) { // serves next
+		if r.URL.Path == api.Prefix+"undo" {
+			calls.Add(1)
+		}
+		fmt.Fprintf(w, `{"result":{"protocol":%d}}`+"\n", api.Protocol)
+	})
 	err := <-failed
 	if e := missions.AsError(err); !errors.Is(err, client.ErrBroken) || e.Kind != missions.KindFailed || e.Hint == "" {
 		t.Errorf("error %v", err)
@@ -203,11 +209,11 @@ func TestLeaveLetsWritesEnd(t *testing.T) {
 	b := newBench(t)
 	s := b.start()
 	writing, waiting := b.connect(), b.connect(b.starting)
-	b.mission(writing, "work")
-	began := make(chan struct{})
+	id := b.mission(writing, "work").ID
+	began, waits := make(chan struct{}), s.called("wait")
 	s.instead("snapshot", func(_ context.Context, result any) error {
 		close(began)
-		time.Sleep(200 * time.Millisecond)
+		<-s.Leaving()
 		result.(*missions.Entry).ID = "written"
 		return nil
 	})
@@ -220,20 +226,19 @@ func TestLeaveLetsWritesEnd(t *testing.T) {
 		wrote <- err
 	}()
 	go func() {
-		_, err := waiting.Wait(b.ctx(), missions.WaitRequest{Caller: b.caller(), States: []missions.StateName{missions.StateClosed}, Timeout: patience.Of(3 * time.Second)})
+		_, err := waiting.Wait(b.ctx(), missions.WaitRequest{Caller: b.caller(), States: []missions.StateName{missions.StateClosed}})
 		waited <- err
 	}()
 	<-began
-	b.until("both calls run", func() bool { return s.inFlight.Load() == 2 })
+	<-waits
 	go func() { <-s.Leaving(); _ = s.Close() }()
 	there, err := client.Leave(b.ctx(), client.Options{Home: b.home, Patience: patience.Of(time.Minute)})
 	if err != nil || !there {
 		t.Errorf("leave: %v %v", there, err)
 	}
 	must(t, <-wrote)
-	if err := <-waited; err == nil || missions.AsError(err).Kind != missions.KindTimeout {
-		t.Errorf("waited: %v", err)
-	}
+	b.endAgent(b.connect(b.starting), id)
+	must(t, <-waited)
 }
 
 // TestConfigurationChanges works by the user's configuration as it is now.
