@@ -86,10 +86,10 @@ func TestRestsBesideAnAgent(t *testing.T) {
 		"a workspace stirs": func() { must(t, o.follows[b.work].tree.Touch()) },
 	} {
 		resting()
-		happens()
-		if got := o.pause(); got != often {
-			t.Errorf("%s: the next look is in %v", name, got)
-		}
+		b.until("looks often after "+name, func() bool { // until it is settled, or long ago
+			happens()
+			return o.pause() == often
+		})
 		o.retry, o.live = false, 1
 		b.until("rests after "+name, func() bool { return resting() == long })
 	}

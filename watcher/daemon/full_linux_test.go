@@ -31,7 +31,7 @@ func (b *bench) small(t *testing.T) {
 	home, err := home.Open(filepath.Join(disk, "home"))
 	must(t, err)
 	b.home = home
-	must(t, os.WriteFile(home.ConfigFile(), []byte("storage: {keep_free: 1}\n"), 0o600))
+	b.configure("storage: {keep_free: 1}\n")
 }
 
 // fill writes to the home's disk until nothing goes.

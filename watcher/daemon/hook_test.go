@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -91,16 +92,23 @@ func TestQuickHookIsBounded(t *testing.T) {
 				b.patience = time.Minute // a slow machine is not what is tried
 			}
 			release := make(chan struct{})
+			var asked atomic.Bool
 			b.impostor(func(w http.ResponseWriter, r *http.Request) {
 				if r.URL.Path == api.Prefix+"hook" || hangs {
+					asked.Store(true)
 					<-release
 				}
 				fmt.Fprintf(w, `{"result":{"protocol":%d}}`+"\n", api.Protocol)
 			})
 			t.Cleanup(func() { close(release) })
-			ctx, cancel := context.WithTimeout(b.ctx(), limit)
-			defer cancel()
-			_, err := b.quick(ctx)
+			var ctx context.Context
+			var err error
+			for !asked.Load() { // a limit may be over before anybody was asked
+				var cancel context.CancelFunc
+				ctx, cancel = context.WithTimeout(b.ctx(), limit)
+				defer cancel()
+				_, err = b.quick(ctx)
+			}
 			if errors.Is(err, client.ErrUndone) != hangs || hangs && ctx.Err() != nil || !hangs && !errors.Is(err, context.DeadlineExceeded) {
 				t.Errorf("%v, %v", err, ctx.Err())
 			}
