@@ -68,6 +68,15 @@ func (m Mission) IsAgentless() bool {
 // one or has not told of its start yet.
 func (m Mission) IsUnmanned() bool { return m.IsAgentless() && m.Managed != ManagedKeeper }
 
+// StateWords is its state as people are told: what nobody has launched is not about to
+// begin.
+func (m Mission) StateWords() string {
+	if m.State == StateInitializing && m.IsUnmanned() {
+		return "not launched"
+	}
+	return string(m.State)
+}
+
 // Parent is where a fork came from.
 type Parent struct {
 	Mission  string `json:"mission"`

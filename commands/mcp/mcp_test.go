@@ -165,7 +165,7 @@ func TestTools(t *testing.T) {
 		wrong bool
 		want  []string // parts of what the model reads
 	}{
-		{"missions", nil, false, []string{"login  initializing  sh"}},
+		{"missions", nil, false, []string{"login  not launched  sh"}},
 		{"missions", in{"all": true}, false, []string{"login"}},
 		{"snapshot", in{"message": "--pin=x", "pin": "good"}, false, nil},
 		{"timeline", nil, false, []string{"login@start", "--pin=x", "good"}},
@@ -195,7 +195,7 @@ func TestTools(t *testing.T) {
 		{"run_fork", in{"prompts": []string{"--count=9"}}, true, []string{"Umbra does not know how sh answers a prompt"}},
 		{"run_fork", in{"prompts": []string{"x"}, "agent": "vim"}, true, []string{`agent is "vim"`, "claude or codex or gemini or opencode"}},
 		{"fork_output", in{"fork": "try"}, true, []string{"has no output of an agent in the background"}},
-		{"wait", in{"forks": []string{"try"}, "seconds": 1}, true, []string{"try is initializing"}},
+		{"wait", in{"forks": []string{"try"}, "seconds": 1}, true, []string{"try is not launched"}},
 		{"restore", in{"moment": "login@start"}, false, []string{"change  a.txt", "Nothing was changed", "umbra restore --mission=login login@start"}},
 		{"restore", in{"moment": "login@9"}, true, []string{"login has no turn 9"}},
 		{"restore", in{"moment": "login@start", "others": "both"}, true, []string{`others is "both"`, "say keep or replace"}},

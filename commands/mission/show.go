@@ -37,7 +37,7 @@ func describeMission(p *print.Printer, m missions.Mission) {
 			t.Row(print.Dim.Cell(name), print.Plain.Cell(print.Clean(value)))
 		}
 	}
-	p.Line("%s  %s", p.Paint(print.Bold, print.Clean(m.Name)), p.Paint(wording.StateStyle(m.State), string(m.State)))
+	p.Line("%s  %s", p.Paint(print.Bold, print.Clean(m.Name)), p.Paint(wording.StateStyle(m.State), m.StateWords()))
 	field("id", m.ID)
 	field("agent", m.Agent)
 	field("command", home.ShellCommand(m.Command))

@@ -113,7 +113,7 @@ func promptText(p *print.Printer, s missions.Status) string {
 	}
 	var parts []string
 	for _, m := range list[:min(mostInPrompt, len(list))] {
-		parts = append(parts, p.Paint(wording.StateStyle(m.State), print.Clean(m.Name)+"@"+strconv.Itoa(m.Turn)+" "+string(m.State)))
+		parts = append(parts, p.Paint(wording.StateStyle(m.State), print.Clean(m.Name)+"@"+strconv.Itoa(m.Turn)+" "+m.StateWords()))
 	}
 	if more := len(list) - len(parts); more > 0 {
 		parts = append(parts, "+"+strconv.Itoa(more))

@@ -200,7 +200,7 @@ func statusLine(p *print.Printer, s missions.Status) string {
 	var parts []string
 	for _, m := range s.Missions {
 		if m.State != missions.StateClosed {
-			parts = append(parts, p.Paint(wording.StateStyle(m.State), string(m.State)+" "+newestAt(m.HeadAddress, m.Name, m.Turn)))
+			parts = append(parts, p.Paint(wording.StateStyle(m.State), m.StateWords()+" "+newestAt(m.HeadAddress, m.Name, m.Turn)))
 		}
 	}
 	if len(parts) == 0 {

@@ -128,7 +128,7 @@ func stateText(m missions.Mission) string {
 	if m.SideFork != "" {
 		return "parked"
 	}
-	return string(m.State)
+	return m.StateWords()
 }
 
 // tree orders missions so that each fork follows its source, with its depth.

@@ -54,7 +54,7 @@ const mostAbout = 80
 // missionTable adds a row for a mission. The tree's branches stand before its
 // name.
 func Row(t *print.Table, p *print.Printer, branch string, m missions.Mission, project bool) {
-	row := []print.Cell{print.Bold.Cell(branch + print.Clean(m.Name)), StateStyle(m.State).Cell(string(m.State)), print.Plain.Cell(print.Clean(m.Agent)),
+	row := []print.Cell{print.Bold.Cell(branch + print.Clean(m.Name)), StateStyle(m.State).Cell(m.StateWords()), print.Plain.Cell(print.Clean(m.Agent)),
 		print.Plain.Cell(fmt.Sprintf("turn %d", m.Turn)), print.Dim.Cell(p.When(m.UpdatedAt))}
 	if project {
 		row = append(row, print.Plain.Cell(print.Clean(m.Project)))

@@ -74,7 +74,7 @@ func (rd *Reader) splitByState(ctx context.Context, list []*projects.Mission, st
 
 // describeState says in which state a mission is instead, and what is to come.
 func describeState(v missions.Mission) string {
-	text := fmt.Sprintf("%s is %s", v.Name, v.State)
+	text := fmt.Sprintf("%s is %s", v.Name, v.StateWords())
 	if v.PendingAction != "" {
 		text += ", " + v.PendingAction + " is to come"
 	}
