@@ -39,7 +39,7 @@ type pass struct {
 // arrange puts a command line in order.
 func arrange(verbs []*call.Verb, globals []flags.Flag, words []string) (invocation, error) {
 	p := pass{verbs: verbs, globals: globals, words: words, given: map[string]string{}}
-	for len(p.words) > 0 {
+	for len(p.words) > 0 && !p.dashed {
 		w := p.words[0]
 		p.words = p.words[1:]
 		if w == "--" {
@@ -89,6 +89,10 @@ func (p *pass) word(w string) error {
 		if p.verb.Run == nil {
 			return unknownVerb(p.name(), p.verb.Verbs, w)
 		}
+	}
+	if p.verb.Begins != nil && p.verb.Begins(w) {
+		p.dashed, p.words = true, append([]string{w}, p.words...)
+		return nil
 	}
 	p.args = append(p.args, w)
 	return nil
@@ -224,10 +228,35 @@ func unknownVerb(of string, verbs []*call.Verb, w string) error {
 		}
 	}
 	hint := of + " --help"
-	if near := addresses.NearestWord(w, known); near != "" {
+	if below := within(verbs, w); len(below) > 0 {
+		hint = "did you mean " + of + " " + strings.Join(below, ", or "+of+" ") + "?"
+	} else if same := call.Find(verbs, sameWords[w]); same != nil {
+		hint = "did you mean " + of + " " + same.Name + "?"
+	} else if near := addresses.NearestWord(w, known); near != "" {
 		hint = "did you mean " + of + " " + near + "?"
 	}
 	return missions.Errorf(missions.KindUsage, hint, "%s has no command %q", of, w)
+}
+
+// sameWords are what people type for names that verbs have.
+var sameWords = map[string]string{"list": "ls", "remove": "rm", "delete": "rm"}
+
+// within finds the names of verbs of groups that are called so: those of missions alone, if
+// there is one.
+func within(verbs []*call.Verb, w string) []string {
+	var names []string
+	for _, group := range verbs {
+		for _, v := range group.Verbs {
+			if v.Hidden || v.Name != w && v.Name != sameWords[w] {
+				continue
+			}
+			names = append(names, group.Name+" "+v.Name)
+			if group.Name == "mission" {
+				return names
+			}
+		}
+	}
+	return names
 }
 
 // missing is the part of a synopsis that was not given.

@@ -40,6 +40,10 @@ func TestArrange(t *testing.T) {
 		"snapshot -m -odd":                   {"snapshot", "", "--m=-odd", "", ""},
 		"git one -- log --json":              {"git", "", "", "one", "log --json"},
 		"mission ls --all=false":             {"mission ls", "", "--all=false", "", ""},
+		"git log -p --json -- a.txt":         {"git", "", "", "", "log -p --json -- a.txt"},
+		"git one log -p":                     {"git", "", "", "one", "log -p"},
+		"git --write gc":                     {"git", "", "--write=true", "gc", ""},
+		"mission ls --json=name,state":       {"mission ls", "--json=name,state", "", "", ""},
 	} {
 		var g call.Globals
 		in, err := arrange(allVerbs(), g.Flags(), strings.Fields(line))
@@ -59,6 +63,13 @@ func TestArrangeRefuses(t *testing.T) {
 	for line, want := range map[string]string{
 		"restroe x":                       `umbra has no command "restroe"; did you mean umbra restore?`,
 		"mission lst":                     `umbra mission has no command "lst"; did you mean umbra mission ls?`,
+		"new":                             `umbra has no command "new"; did you mean umbra mission new?`,
+		"ls":                              "did you mean umbra mission ls?",
+		"list":                            "did you mean umbra mission ls?",
+		"delete x":                        "did you mean umbra mission rm?",
+		"install":                         "did you mean umbra daemon install, or umbra hooks install?",
+		"mission list":                    "did you mean umbra mission ls?",
+		"mission ls --json=":              "--json is empty",
 		"mission":                         "umbra mission needs one of: new, ls, show",
 		"restore x --keep-other":          "unknown flag --keep-other of umbra restore; did you mean --keep-others?",
 		"restore --keep-other x":          "unknown flag --keep-other of umbra restore; did you mean --keep-others?",

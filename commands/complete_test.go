@@ -43,6 +43,9 @@ func TestCompleteWords(t *testing.T) {
 		"mission new --agent g":        {"gemini"},
 		"mission new -- --ag":          nil, // what follows is the agent's own
 		"git -- show-r":                {"show-ref"},
+		"git show-r":                   {"show-ref"},
+		"git log --js":                 nil,
+		"mission ls --js":              {"--json"},
 		"config get fork.copy":         {"fork.copy_limit"},
 		"completion z":                 {"zsh"},
 		"complete":                     nil, // hidden

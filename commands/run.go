@@ -21,7 +21,7 @@ func Run(env call.Env) int {
 	verbs := allVerbs()
 	in, err := arrange(verbs, table, env.Args)
 	if err != nil {
-		globals.JSON = slices.Contains(env.Args, "--json") // as far as one can tell
+		globals.JSON = slices.ContainsFunc(env.Args, asksForJSON) // as far as one can tell
 	} else {
 		err = in.carryOut(env, &globals, verbs, table)
 	}
@@ -37,9 +37,10 @@ func (in invocation) carryOut(env call.Env, globals *call.Globals, verbs []*call
 	if err := flags.Apply(table, in.globals); err != nil {
 		return usageError("", err)
 	}
+	if in.version && !in.help && in.verb == nil {
+		in.verb = version.Command()
+	}
 	switch {
-	case in.version && !in.help && in.verb == nil:
-		return version.Print(env, globals.JSON)
 	case in.verb == nil || in.verb.Run == nil || in.help:
 		return helpFor(env.Stdout, verbs, table, in)
 	}
@@ -52,6 +53,8 @@ func (in invocation) carryOut(env call.Env, globals *call.Globals, verbs []*call
 	c := &call.Call{Env: env, Globals: *globals, Arguments: in.args, After: in.after, Dashed: in.dashed}
 	return c.Do(in.verb.Run)
 }
+
+func asksForJSON(word string) bool { return word == "--json" || strings.HasPrefix(word, "--json=") }
 
 // failsOpen tells a hook that an agent called: whatever is wrong, also with its
 // command line, the agent goes on.
@@ -68,6 +71,9 @@ func helpFor(w io.Writer, verbs []*call.Verb, globals []flags.Flag, in invocatio
 	v, at := in.verb, in.path
 	if v != nil && v.Run == nil && len(in.args) > 0 {
 		return unknownVerb("umbra "+strings.Join(at, " "), v.Verbs, in.args[0])
+	}
+	if v == nil && !in.help {
+		return reference.HelpFirst(w, verbs)
 	}
 	if v == nil {
 		return reference.HelpAll(w, verbs, globals)

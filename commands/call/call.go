@@ -5,7 +5,6 @@ package call
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -187,14 +186,10 @@ func (c *Call) TellDone(v any, text func(*print.Printer)) error {
 	return c.Print(v, text)
 }
 
+// PrintJSON writes v as JSON, or what was asked for of it.
 func (c *Call) PrintJSON(v any) error {
-	p, err := json.MarshalIndent(v, "", "  ")
-	if err != nil {
-		return fmt.Errorf("write the result as JSON: %w", err)
-	}
 	c.progress.end()
-	_, err = c.Stdout.Write(append(p, '\n'))
-	return err
+	return c.Fields.Write(c.Stdout, v)
 }
 
 // Notice tells the user something beside the result.

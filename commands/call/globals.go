@@ -4,6 +4,7 @@ import (
 	"io"
 	"path/filepath"
 
+	"github.com/umbra-vcs/umbra/commands/fields"
 	"github.com/umbra-vcs/umbra/commands/flags"
 	"github.com/umbra-vcs/umbra/commands/highlight"
 	"github.com/umbra-vcs/umbra/commands/print"
@@ -15,11 +16,13 @@ import (
 type Globals struct {
 	Home     string // "" is the default one
 	JSON     bool
+	Fields   fields.Fields // what to print of the JSON
 	NoDaemon bool
 	Quiet    bool
 	Yes      bool
 	Color    string // auto, always, never
 	noColor  bool   // another word for never
+	fields   string // of --json, "" if it was not given
 	Help     bool
 	Reach    Reach // not a flag: the command says it
 	Heeded   bool  // by an agent, for which a broken configuration stops nothing
@@ -29,7 +32,7 @@ func (g *Globals) Flags() []flags.Flag {
 	g.Color = "auto"
 	return []flags.Flag{
 		flags.String("home", "keep Umbra's data in `DIR` (UMBRA_HOME)", &g.Home),
-		flags.Bool("json", "print JSON", &g.JSON),
+		flags.Optional("json", "print JSON, or `FIELD,…` of it alone", &g.fields),
 		flags.Bool("no-daemon", "start no daemon: work in this process (UMBRA_NO_DAEMON=1)", &g.NoDaemon),
 		flags.Bool("quiet", "no progress, no notices, no word of what was only done", &g.Quiet),
 		flags.Bool("yes", "answer questions with yes", &g.Yes),
@@ -56,6 +59,12 @@ func (g *Globals) Settle(env Env) error {
 	case "", "0":
 	default:
 		g.NoDaemon = true
+	}
+	if g.fields != "" && g.fields != "false" {
+		g.JSON = true
+		if g.fields != "true" {
+			g.Fields = fields.Parse(g.fields)
+		}
 	}
 	if g.Home == "" {
 		return nil

@@ -19,7 +19,10 @@ type Verb struct {
 	Instead string
 	// After is the synopsis of what follows `--`, which is then kept apart from
 	// the arguments; "" makes it more of them.
-	After  string
+	After string
+	// Begins reports whether a word begins what is kept apart, as if `--` stood before it;
+	// nil for a verb where nothing does.
+	Begins func(word string) bool
 	Hidden bool
 	Flags  []flags.Flag
 	Run    func(*Call) error

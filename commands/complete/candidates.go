@@ -29,6 +29,9 @@ const (
 func addWanted(c *call.Call, f *found, t typed, word string) {
 	switch word {
 	case "MISSION":
+		if t.verb.Begins != nil {
+			f.addGitVerbs()
+		}
 		addMissions(c, f)
 	case "FORK":
 		addForks(c, f)
@@ -69,9 +72,7 @@ func addWanted(c *call.Call, f *found, t typed, word string) {
 		}
 	case "ARGS":
 		if t.after == 0 {
-			for _, v := range history.ReadingVerbs {
-				f.add(v, "")
-			}
+			f.addGitVerbs()
 		}
 	default:
 		if strings.Contains(word, "|") {
@@ -81,6 +82,12 @@ func addWanted(c *call.Call, f *found, t typed, word string) {
 				}
 			}
 		}
+	}
+}
+
+func (f *found) addGitVerbs() {
+	for _, v := range history.ReadingVerbs {
+		f.add(v, "")
 	}
 }
 

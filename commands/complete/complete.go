@@ -79,7 +79,7 @@ type typed struct {
 	globals []flags.Flag
 	args    []string
 	flag    flags.Flag // the last word is its value
-	after   int        // words behind `--`, where the verb keeps them apart; -1 before it
+	after   int        // words that the verb keeps apart, behind `--` mostly; -1 before them
 	lost    bool       // something before it makes no sense
 	prefix  string     // what of the last word stays as it is: --flag=
 	word    string
@@ -95,7 +95,7 @@ func readTyped(verbs []*call.Verb, globals []flags.Flag, words []string) typed {
 		case t.flag != nil:
 			t.value(t.flag, w)
 			t.flag = nil
-		case dashed && t.after >= 0:
+		case t.after >= 0:
 			t.after++
 		case w == "--" && !dashed:
 			dashed = true
@@ -109,7 +109,7 @@ func readTyped(verbs []*call.Verb, globals []flags.Flag, words []string) typed {
 		}
 	}
 	t.word = words[len(words)-1]
-	if name, value, ok := strings.Cut(t.word, "="); ok && !dashed && t.flag == nil && strings.HasPrefix(name, "--") {
+	if name, value, ok := strings.Cut(t.word, "="); ok && !dashed && t.after < 0 && t.flag == nil && strings.HasPrefix(name, "--") {
 		if f := t.find(strings.TrimLeft(name, "-")); f != nil && flags.TakesValue(f) {
 			t.flag, t.prefix, t.word = f, name+"=", value
 		}
@@ -150,6 +150,10 @@ func (t *typed) take(w string) {
 		}
 		t.lost = t.lost || t.verb == nil || t.verb.Run == nil
 	}
+	if t.verb != nil && t.verb.Begins != nil && t.verb.Begins(w) {
+		t.after = 1
+		return
+	}
 	t.args = append(t.args, w)
 }
 
@@ -167,7 +171,8 @@ func (t *typed) wants() string {
 		return flagWants(t.flag)
 	}
 	if t.after >= 0 {
-		return nth(strings.TrimPrefix(strings.Trim(t.verb.After, "[]"), "-- "), t.after)
+		_, words, _ := strings.Cut(t.verb.After, " ")
+		return nth(words, t.after)
 	}
 	if t.verb.Max >= 0 && len(t.args) >= t.verb.Max {
 		return ""

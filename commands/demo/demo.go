@@ -138,7 +138,7 @@ func (d *demo) restoreAndUndo() error {
 
 func (d *demo) showGit() error {
 	d.say("All of it is Git: a branch for each mission, a commit for each snapshot.")
-	return d.run("git", "--", "log", "--graph", "--oneline", "--decorate", demoMission, demoFork)
+	return d.run("git", "log", "--graph", "--oneline", "--decorate", demoMission, demoFork)
 }
 
 // stopDaemon leaves nothing running, also when the demo was interrupted.
@@ -233,7 +233,7 @@ func (d *demo) farewell() {
 		{"umbra diff " + demoMoment + " " + demoFork, "what the fork did"},
 		{"umbra fork " + demoMission + "@1 --name mine", "another fork: talk to it, exit ends it"},
 		{"umbra mission resume " + demoMission, "go on where the undo left it"},
-		{"umbra git -- log -p " + demoFork, "plain git, with diffs"},
+		{"umbra git log -p " + demoFork, "plain git, with diffs"},
 		{"umbra doctor", "check every invariant"},
 	} {
 		text := l.command

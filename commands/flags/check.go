@@ -34,7 +34,7 @@ func Check(f Flag, name, value string) error {
 // be empty.
 func CheckEmpty(f Flag, name, value string) error {
 	switch known := f.Names()[0]; f.(type) {
-	case *cli.StringFlag, *cli.StringSliceFlag:
+	case *cli.StringFlag, *cli.StringSliceFlag, optional:
 		if known != "prompt" && known != "m" && strings.TrimSpace(value) == "" {
 			return missions.Errorf(missions.KindUsage, "give it a value, or leave it out", "%s is empty", name)
 		}

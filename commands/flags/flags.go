@@ -22,6 +22,16 @@ func Bool(name, usage string, to *bool, aliases ...string) Flag {
 	return &cli.BoolFlag{Name: name, Aliases: aliases, Usage: usage, Destination: to}
 }
 
+// Optional is a flag that may be given alone or as --name=value. What it sets is "true"
+// where it was given alone, and "" where it was not given.
+func Optional(name, usage string, to *string) Flag {
+	return optional{&cli.StringFlag{Name: name, Usage: usage, Destination: to}}
+}
+
+type optional struct{ *cli.StringFlag }
+
+func (optional) TakesValue() bool { return false }
+
 func String(name, usage string, to *string, aliases ...string) Flag {
 	return &cli.StringFlag{Name: name, Aliases: aliases, Value: *to, Usage: usage, Destination: to}
 }
@@ -84,6 +94,9 @@ func Describe(f Flag) (typed, meaning string) {
 	meaning = d.GetUsage()
 	if before, rest, ok := strings.Cut(meaning, "`"); ok {
 		if value, after, ok := strings.Cut(rest, "`"); ok {
+			if !d.TakesValue() {
+				return typed + "[=" + value + "]", before + value + after
+			}
 			return typed + " " + value, before + value + after
 		}
 	}

@@ -65,6 +65,6 @@ func (o changeOptions) write(p *print.Printer, from string, files []missions.Fil
 // sayUnpaired says that renames were not looked for among new files.
 func sayUnpaired(c *call.Call, files int) {
 	if files > 0 {
-		c.Notice("%s may be renamed ones: too many to be compared with those that are gone (umbra git -- diff -M -l0 does)", print.Count(files, "new file"))
+		c.Notice("%s may be renamed ones: too many to be compared with those that are gone (umbra git diff -M -l0 does)", print.Count(files, "new file"))
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"os"
 	"os/exec"
 	"slices"
-	"strings"
 	"syscall"
 
 	"github.com/umbra-vcs/umbra/commands/call"
@@ -16,13 +15,15 @@ import (
 func Git() *call.Verb {
 	var write bool
 	return &call.Verb{
-		Name: "git", Args: "[MISSION]", Max: 1, After: "-- ARGS…", Short: "run git on the shadow repository, to read it",
+		Name: "git", Args: "[MISSION]", Max: 1, After: "[--] ARGS…", Short: "run git on the shadow repository, to read it",
+		Begins: func(word string) bool { return slices.Contains(ReadingVerbs, word) },
 		Long: `A bare log, or one with flags only, is the mission's. Missions are branches there:
-umbra git -- log -p fix-login. The workspace is not git's work tree here.
-umbra git -- rev-parse --absolute-git-dir prints the repository's path. To see the
+umbra git log -p fix-login. The workspace is not git's work tree here.
+umbra git rev-parse --absolute-git-dir prints the repository's path. To see the
 missions in your own repository, as snapshots/fix-login, type there
 git remote add --no-tags snapshots PATH && git fetch snapshots
-(docs/history.md has more of it).`,
+(docs/history.md has more of it). What is no command of git's that reads is the name
+of a mission; one that is named as such a command is, umbra git -- log NAME.`,
 		Flags: []flags.Flag{flags.Bool("write", "let git write: Umbra does not check what it does", &write)},
 		Run:   func(c *call.Call) error { return runGit(c, write) },
 	}
@@ -30,11 +31,7 @@ git remote add --no-tags snapshots PATH && git fetch snapshots
 
 func runGit(c *call.Call, write bool) error {
 	if !c.Dashed || len(c.After) == 0 {
-		hint := "for example: umbra git -- log -p"
-		if len(c.Arguments) > 0 && slices.Contains(ReadingVerbs, c.Arguments[0]) {
-			hint = "did you mean umbra git -- " + strings.Join(c.Arguments, " ") + "?"
-		}
-		return missions.Errorf(missions.KindUsage, hint, "umbra git needs what to run after --")
+		return missions.Errorf(missions.KindUsage, "for example: umbra git log -p", "umbra git needs what to run")
 	}
 	if c.JSON {
 		return missions.Errorf(missions.KindUsage, "leave out --json", "umbra git prints what git prints")

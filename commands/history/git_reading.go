@@ -30,7 +30,7 @@ func onlyReads(args []string) error {
 	}
 	switch {
 	case strings.HasPrefix(verb, "-"):
-		return missions.Errorf(missions.KindUsage, "umbra git -- log -p", "umbra git takes a subcommand first, and got %q", verb)
+		return missions.Errorf(missions.KindUsage, "umbra git log -p", "umbra git takes a subcommand first, and got %q", verb)
 	case !slices.Contains(ReadingVerbs, verb):
 		return refuse("git " + verb)
 	}

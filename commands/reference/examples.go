@@ -86,7 +86,7 @@ func snapshotLessons() []lesson {
 		{"pin", []string{"umbra pin login@1 fine"}, "pins, unpin, snapshot"},
 		{"pins", []string{"umbra pins"}, "pin, unpin, log"},
 		{"unpin", []string{"umbra unpin fine"}, "pin, pins"},
-		{"git", []string{"umbra git -- log --oneline --graph login other", "umbra git login -- log -p --stat", "umbra git -- show login:README.md"}, "log, show, diff"},
+		{"git", []string{"umbra git log --oneline --graph login other", "umbra git login log -p --stat", "umbra git show login:README.md"}, "log, show, diff"},
 		{"project ls", []string{"umbra project ls"}, "project move, mission ls"},
 		{"project move", []string{"mv ~/code/app ~/code/shop && umbra project move ~/code/app ~/code/shop"}, "project ls, doctor"},
 		{"status", []string{"umbra status", "umbra status --prompt         # for a shell's prompt"}, "doctor, mission ls, daemon status"},

@@ -11,6 +11,34 @@ import (
 	"github.com/umbra-vcs/umbra/commands/flags"
 )
 
+// first are the commands that umbra alone shows, by what one wants.
+var first = []struct{ want, verbs string }{
+	{"Begin", "mission new, status"},
+	{"Look back", "timeline, log, show"},
+	{"Go back", "restore, undo"},
+	{"Try several ways, and keep the good one", "fork, promote, land"},
+}
+
+// HelpFirst is what umbra alone says: where to begin.
+func HelpFirst(w io.Writer, verbs []*call.Verb) error {
+	var b strings.Builder
+	b.WriteString("umbra snapshots, restores and forks the work of AI coding agents.\n")
+	for _, group := range first {
+		fmt.Fprintf(&b, "\n%s\n", group.want)
+		for name := range strings.SplitSeq(group.verbs, ", ") {
+			list, v := verbs, (*call.Verb)(nil)
+			for word := range strings.FieldsSeq(name) {
+				v = call.Find(list, word)
+				list = v.Verbs
+			}
+			fmt.Fprintf(&b, "  umbra %-12s %s\n", name, v.Short)
+		}
+	}
+	b.WriteString("\numbra COMMAND --help says more of one, umbra --help lists all of them,\numbra help concepts what the words mean, and umbra demo shows what Umbra does.\n")
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
 func HelpAll(w io.Writer, verbs []*call.Verb, globals []flags.Flag) error {
 	var b strings.Builder
 	b.WriteString("umbra snapshots, restores and forks the work of AI coding agents.\n\nusage: umbra COMMAND [FLAGS] [ARGUMENTS]\n\ncommands:\n")

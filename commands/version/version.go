@@ -2,7 +2,6 @@
 package version
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"runtime"
@@ -14,7 +13,7 @@ import (
 func Command() *call.Verb {
 	return &call.Verb{
 		Name: "version", Short: "print the version of umbra, and what it was built from",
-		Run: func(c *call.Call) error { return Print(c.Env, c.JSON) },
+		Run: func(c *call.Call) error { return Print(c) },
 	}
 }
 
@@ -31,16 +30,11 @@ type build struct {
 }
 
 // Print prints what the build knows of itself.
-func Print(env call.Env, asJSON bool) error {
+func Print(c *call.Call) error {
 	info, _ := debug.ReadBuildInfo()
 	b := buildOf(info)
-	if asJSON {
-		p, err := json.Marshal(b)
-		if err != nil {
-			return err
-		}
-		_, err = fmt.Fprintf(env.Stdout, "%s\n", p)
-		return err
+	if c.JSON {
+		return c.PrintJSON(b)
 	}
 	text := fmt.Sprintf("umbra %s %s/%s %s\n", b.Version, b.OS, b.Arch, b.Go)
 	if b.Commit != "" {
@@ -50,7 +44,7 @@ func Print(env call.Env, asJSON bool) error {
 		}
 		text += "\n"
 	}
-	_, err := io.WriteString(env.Stdout, text)
+	_, err := io.WriteString(c.Stdout, text)
 	return err
 }
 

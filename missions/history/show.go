@@ -104,13 +104,13 @@ func (rd *Reader) Cat(ctx context.Context, r missions.CatRequest) ([]byte, error
 	}
 	entry, err := at.Project.Store.Lookup(at.Snapshot.Tree, rel)
 	if errors.Is(err, gitstore.ErrNoEntry) {
-		return nil, missions.Errorf(missions.KindNotFound, "umbra git -- ls-tree -r --name-only "+at.Snapshot.ID.Short(), "%s is not in snapshot %s", rel, at.Snapshot.ID.Short())
+		return nil, missions.Errorf(missions.KindNotFound, "umbra git ls-tree -r --name-only "+at.Snapshot.ID.Short(), "%s is not in snapshot %s", rel, at.Snapshot.ID.Short())
 	}
 	if err != nil {
 		return nil, missions.Errorf(missions.KindDamaged, "umbra doctor", "%s in snapshot %s: %w", rel, at.Snapshot.ID.Short(), err)
 	}
 	if entry.Mode.IsDir() {
-		return nil, missions.Errorf(missions.KindUsage, "umbra git -- ls-tree "+at.Snapshot.ID.Short()+" "+rel+"/", "%s is a directory", path.Clean("./"+rel))
+		return nil, missions.Errorf(missions.KindUsage, "umbra git ls-tree "+at.Snapshot.ID.Short()+" "+rel+"/", "%s is a directory", path.Clean("./"+rel))
 	}
 	return at.Project.Store.Blob(entry.ID)
 }

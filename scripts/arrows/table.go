@@ -21,10 +21,11 @@ var shared = []string{"sessions", "sessions/jsontext", "sessions/jsonlines", "se
 var rules = []rule{
 	{"", []string{"commands"}, "main only exits with what commands.Main returns"},
 	{"commands", []string{"commands/automations", "commands/call", "commands/complete", "commands/config", "commands/connect", "commands/contests", "commands/daemon", "commands/demo", "commands/flags", "commands/history", "commands/hook", "commands/hooks", "commands/keeper", "commands/land", "commands/mcp", "commands/merges", "commands/mission", "commands/payload", "commands/print", "commands/reference", "commands/restores", "commands/status", "commands/timeline", "commands/uninstall", "commands/updates", "commands/upkeep", "commands/version", "missions", "missions/addresses", "missions/home"}, "one way in: flags become one call of missions.Service, or of settings, nothing else beneath it is touched"},
-	{"commands/call", []string{"commands/flags", "commands/highlight", "commands/print", "missions", "missions/home", "missions/projects"}, "one run of a verb: its world, arguments and output; it knows no verb"},
+	{"commands/call", []string{"commands/flags", "commands/highlight", "commands/print", "commands/fields", "missions", "missions/home", "missions/projects"}, "one run of a verb: its world, arguments and output; it knows no verb"},
 	{"commands/calltest", []string{"commands/call", "commands/print", "missions"}, "the world of a command, for tests"},
 	{"commands/forks", []string{"commands/call", "commands/flags", "commands/keeper", "commands/print", "commands/wording", "missions"}, "background forks, and how forks are printed; it runs no agent"},
 	{"commands/flags", []string{"missions"}, "a leaf: the flags of a verb's table, and what values they take"},
+	{"commands/fields", []string{"missions"}, "a leaf: the fields of a result in JSON that its user asks for"},
 	{"commands/print", []string{"commands/highlight", "missions"}, "what people read, in lines, columns and patches; it knows no verb"},
 	{"commands/restores", []string{"commands/call", "commands/flags", "commands/print", "missions"}, "restore, undo, redo and promote, and what they print"},
 	{"commands/automations", []string{"commands/call", "commands/print", "missions", "missions/agents", "watcher/daemon"}, "runs commands of the user's, each in a process of its own"},
