@@ -47,7 +47,7 @@ func (m Method) Is(t Traits) bool { return m.Traits&t == t }
 // Methods gives every method of Service, by its name on the wire.
 func Methods() map[string]Method {
 	all := map[string]Method{}
-	relay := reflect.ValueOf(Relay(func(_ context.Context, m Method, _, _ any) error {
+	relay := reflect.ValueOf(NewRelay(func(_ context.Context, m Method, _, _ any) error {
 		all[m.Name] = m
 		return nil
 	}))
@@ -79,7 +79,7 @@ func (m row[Request, Result]) unsure(unknown, look string) row[Request, Result] 
 }
 
 // by makes the call by way of a relay.
-func (m row[Request, Result]) by(ctx context.Context, relay Relay, request Request) (result Result, err error) {
+func (m row[Request, Result]) by(ctx context.Context, relay func(context.Context, Method, any, any) error, request Request) (result Result, err error) {
 	err = relay(ctx, m.Method, &request, &result)
 	return result, err
 }

@@ -13,7 +13,7 @@ import (
 // agent waits for an answer: their snapshots are refused where they are taken. So
 // does what makes room, or notes an agent's end, unless nothing can be written at all.
 func Gate(s missions.Service, space *home.Space) missions.Service {
-	return missions.Relay(func(ctx context.Context, m missions.Method, request, result any) error {
+	return missions.NewRelay(func(ctx context.Context, m missions.Method, request, result any) error {
 		if err := admit(space, m, request); err != nil {
 			return err
 		}

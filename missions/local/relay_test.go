@@ -26,7 +26,7 @@ func TestMethods(t *testing.T) {
 			continue
 		}
 		called := ""
-		relay := missions.Relay(func(_ context.Context, m missions.Method, _, _ any) error {
+		relay := missions.NewRelay(func(_ context.Context, m missions.Method, _, _ any) error {
 			called = m.Name
 			return nil
 		})

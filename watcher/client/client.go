@@ -45,7 +45,7 @@ var _ missions.Service = (*Client)(nil)
 
 func newClient(o Options) *Client {
 	c := &Client{options: o}
-	c.Relay = c.call
+	c.Relay = missions.NewRelay(c.call)
 	return c
 }
 

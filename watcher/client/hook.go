@@ -36,7 +36,7 @@ func Status(ctx context.Context, o Options, r missions.StatusRequest) (missions.
 
 // alone makes each call over a connection of its own.
 func alone(o Options) missions.Relay {
-	return func(ctx context.Context, m missions.Method, request, result any) error {
+	return missions.NewRelay(func(ctx context.Context, m missions.Method, request, result any) error {
 		body, err := json.Marshal(request)
 		if err != nil {
 			return missions.Errorf(missions.KindUsage, "", "send %s: %w", m.Name, err)
@@ -66,7 +66,7 @@ func alone(o Options) missions.Relay {
 			err = context.DeadlineExceeded // by the connection's clock
 		}
 		return told(ctx, m, err)
-	}
+	})
 }
 
 func dial(ctx context.Context, path string) (net.Conn, error) {

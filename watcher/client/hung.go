@@ -11,7 +11,7 @@ import (
 // process, and says so. All else is refused: the process may go on at any moment.
 func BesideHung(own missions.Service, why error) missions.Service {
 	hung := missions.AsError(why)
-	return missions.Relay(func(ctx context.Context, m missions.Method, request, result any) error {
+	return missions.NewRelay(func(ctx context.Context, m missions.Method, request, result any) error {
 		reads, ok := request.(interface{ OnlyReads() bool })
 		if !m.Is(missions.Reads) && !(ok && reads.OnlyReads()) {
 			return why
