@@ -166,6 +166,10 @@ func (r reads) Diff(ctx context.Context, q DiffRequest) (Difference, error) {
 	return method("diff", Reads, Service.Diff).by(ctx, r, q)
 }
 
+func (r reads) Blame(ctx context.Context, q BlameRequest) (Blame, error) {
+	return method("blame", Reads, Service.Blame).by(ctx, r, q)
+}
+
 func (r reads) Resolve(ctx context.Context, q ResolveRequest) (ResolveResult, error) {
 	return method("resolve", Reads, Service.Resolve).by(ctx, r, q)
 }

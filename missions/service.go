@@ -22,6 +22,7 @@ type Service interface {
 	Snapshots
 	Restores
 	History
+	Authorship
 	Hooks
 	Upkeep
 }

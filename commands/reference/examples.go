@@ -48,6 +48,7 @@ func snapshotLessons() []lesson {
 		{"log", []string{"umbra log", "umbra log login -n 5 --since 2h", "umbra log login --path notes.txt -p", "umbra log --graph --all", "umbra log --conversation"}, "show, diff, timeline, git"},
 		{"timeline", []string{"umbra timeline", "umbra timeline login"}, "log, show, diff"},
 		{"show", []string{"umbra show login@1", "umbra show login"}, "log, diff, cat"},
+		{"blame", []string{"umbra blame notes.txt", "umbra blame README.md --at login@1 -L 1,+5"}, "log, show, diff"},
 		{"cat", []string{"umbra cat login@start README.md", "umbra cat login@1.0 README.md >README.old"}, "show, restore"},
 		{"diff", []string{
 			"umbra diff                        # since the last prompt",

@@ -10,7 +10,6 @@ import (
 	"github.com/umbra-vcs/umbra/missions/addresses"
 	"github.com/umbra-vcs/umbra/missions/comparisons"
 	"github.com/umbra-vcs/umbra/missions/projects"
-	"github.com/umbra-vcs/umbra/missions/snapshots"
 )
 
 // A pathTrail follows a path back through history, newest first: in each snapshot a file
@@ -47,7 +46,7 @@ func (t *pathTrail) follow(ctx context.Context, s *gitstore.Snapshot) (path, fro
 	}
 	t.found = t.found || !now.ID.IsZero() || !before.ID.IsZero()
 	if !tree.IsZero() && before.ID.IsZero() && now.Mode.IsBlob() {
-		if from, err = nameInTreeBefore(ctx, t.project, tree, s.Tree, path); err != nil {
+		if from, err = comparisons.NameBefore(ctx, t.project, tree, s.Tree, path); err != nil {
 			return path, "", false, err
 		}
 		if from != "" {
@@ -60,49 +59,6 @@ func (t *pathTrail) follow(ctx context.Context, s *gitstore.Snapshot) (path, fro
 // nameAtMoment is the name that a path of a mission's newest snapshot had at a moment.
 func nameAtMoment(ctx context.Context, f addresses.ResolvedMoment, path string) (string, error) {
 	return nameInSnapshot(ctx, f.Project, f.Mission, f.Snapshot.ID, path)
-}
-
-// nameInTreeBefore is the name that a new file had in the tree before, by Git's rule for
-// renames, as with git log --follow. "" says that it was not renamed.
-func nameInTreeBefore(ctx context.Context, p *projects.Project, before, after gitstore.ID, path string) (string, error) {
-	files, err := findRenames(ctx, p, before, after, func(c gitstore.Change) bool { return c.Path == path || c.Type() == gitstore.Deleted })
-	for _, f := range files {
-		if f.Path == path {
-			return f.OldPath, err
-		}
-	}
-	return "", err
-}
-
-// maxArgumentBytes is how many bytes of paths git is given, well below what systems let
-// a program be started with.
-const maxArgumentBytes = 256 << 10
-
-// findRenames pairs the changes between two trees that keep selects. If they have more
-// paths than git can be given, it pairs all changes.
-func findRenames(ctx context.Context, p *projects.Project, before, after gitstore.ID, keep func(gitstore.Change) bool) ([]diff.File, error) {
-	var paths []string
-	bytes, types := 0, map[gitstore.ChangeType]bool{}
-	err := p.Store.DiffTrees(before, after, func(c gitstore.Change) error {
-		if keep(c) {
-			paths, types[c.Type()] = append(paths, c.Path), true
-			bytes += len(c.Path) + 1
-		}
-		return ctx.Err()
-	})
-	if err != nil || !types[gitstore.Added] || !types[gitstore.Deleted] {
-		return nil, err
-	}
-	if bytes > maxArgumentBytes {
-		paths = nil
-	}
-	d := comparisons.Differ(ctx, p, diff.Names, paths)
-	defer d.Close()
-	diff, err := d.Trees(before, after)
-	if err != nil {
-		return nil, snapshots.NotCompared(before, after, err)
-	}
-	return diff.Files, nil
 }
 
 // treeEntry is the entry at a path of a tree, or the zero one.
@@ -181,7 +137,7 @@ func nameInSnapshot(ctx context.Context, p *projects.Project, m *projects.Missio
 	return path, nil
 }
 
-// nameInTreeAfter is nameInTreeBefore the other way round: the name of a file in the next
+// nameInTreeAfter is NameBefore the other way round: the name of a file in the next
 // tree. A file that is gone keeps its name.
 func nameInTreeAfter(ctx context.Context, p *projects.Project, before, after gitstore.ID, path string) (string, error) {
 	if before == after {
@@ -194,13 +150,13 @@ func nameInTreeAfter(ctx context.Context, p *projects.Project, before, after git
 	if now, err := treeEntry(p, after, path); err != nil || !now.ID.IsZero() {
 		return path, err
 	}
-	renames, err := findRenames(ctx, p, before, after, func(c gitstore.Change) bool { return c.Path == path || c.Type() == gitstore.Added })
+	renames, err := comparisons.FindRenames(ctx, p, before, after, func(c gitstore.Change) bool { return c.Path == path || c.Type() == gitstore.Added })
 	at := slices.IndexFunc(renames, func(f diff.File) bool { return f.OldPath == path })
 	if err != nil || at < 0 {
 		return path, err
 	}
 	name := renames[at].Path
-	back, err := nameInTreeBefore(ctx, p, before, after, name)
+	back, err := comparisons.NameBefore(ctx, p, before, after, name)
 	if err != nil || back != path { // it came of another one
 		return path, err
 	}

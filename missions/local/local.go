@@ -9,6 +9,7 @@ import (
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/addresses"
 	"github.com/umbra-vcs/umbra/missions/agents"
+	"github.com/umbra-vcs/umbra/missions/authorship"
 	"github.com/umbra-vcs/umbra/missions/comparisons"
 	"github.com/umbra-vcs/umbra/missions/conversations"
 	"github.com/umbra-vcs/umbra/missions/doctor"
@@ -50,7 +51,7 @@ type Service struct {
 	forkRooms
 	*events.Listener
 	*hooks.Installer
-	*history.Reader
+	pastRooms
 	*doctor.Examiner
 }
 
@@ -63,6 +64,12 @@ type forkRooms struct {
 	*sideforks.Exchanger
 	*landings.Lander
 	*merges.Merger
+}
+
+// pastRooms tell what there is, and how it came about.
+type pastRooms struct {
+	*history.Reader
+	*authorship.Blamer
 }
 
 var _ missions.Service = (*Service)(nil)
@@ -125,6 +132,7 @@ func New(o Options) (*Service, error) {
 	s.Comparer = comparisons.New(d, s.Finder, s.Observer)
 	s.Listener = events.New(d, s.Finder, s.Library, s.Taker, s.Observer, s.Launcher, s.Scheduler, s.Mover, s.Courier)
 	s.Reader = history.New(d, s.Finder, s.Library, s.Taker, s.Observer, s.Launcher, s.Installer, s.Comparer)
+	s.Blamer = authorship.New(d, s.Finder, s.Taker)
 	s.Examiner = doctor.New(d, doctor.Rooms{
 		Conversations: s.Library, Snapshots: s.Taker, Presence: s.Observer, Agents: s.Launcher,
 		Restores: s.Restorer, Handovers: s.Scheduler, Forks: s.Forker, Hooks: s.Installer,

@@ -36,6 +36,7 @@ func Checks() []Check {
 		{"a fork comes home", forkComesHome},
 		{"forks are merged", forksMerged},
 		{"the work of a mission is listed", workListed},
+		{"lines have authors", linesHaveAuthors},
 		{"forks are compared", forksCompared},
 		{"a fork reports to its parent", forkReports},
 		{"an agent is launched, kept, waited for and stopped", agentLives},
