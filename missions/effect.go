@@ -27,6 +27,8 @@ type TakeSnapshot struct {
 	RequestedAt time.Time `json:"moment,omitzero"`
 	// CompareWholeSession has all of the session's file compared with what is recorded.
 	CompareWholeSession bool `json:"whole,omitempty"`
+	// CompareModes has permissions and empty directories count as changes.
+	CompareModes bool `json:"modes,omitempty"`
 }
 
 func (TakeSnapshot) effect() {}

@@ -214,7 +214,7 @@ func (f *Forker) takeSourceSnapshot(ctx context.Context, m *projects.Mission, wh
 		missions.Notify(ctx, missions.Notice{Text: fmt.Sprintf("the workspace of %s is not there: forking from its newest snapshot", m.Name)})
 		return addresses.MomentBack(m, m.Tip.ID, 0)
 	}
-	take := missions.TakeSnapshot{Trigger: missions.TriggerFork, Message: "forked", OnlyIfChanged: !whole, CompareWholeSession: whole}
+	take := missions.TakeSnapshot{Trigger: missions.TriggerFork, Message: "forked", OnlyIfChanged: !whole, CompareWholeSession: whole, CompareModes: true}
 	answer, err := f.snapshots.SubmitRequest(ctx, m.Project, m.ID, &snapshots.Request{Take: &take})
 	if err != nil {
 		return addresses.ResolvedMoment{}, err

@@ -274,3 +274,159 @@ func TestMergeBase(t *testing.T) {
 		t.Errorf("after the undo %+v was taken, a.txt is %q", r.Taken, b.read("a.txt"))
 	}
 }
+
+// TestMergeTakenBackByTheFork: what a fork takes back of its parent's work, once that was
+// merged into it, is taken back in the parent too.
+func TestMergeTakenBackByTheFork(t *testing.T) {
+	t.Parallel()
+	b, dirs := forksToMerge(t, map[string]string{"a.txt": "one\n"}, "child")
+	b.write("by-m.txt", "m\n")
+	b.write("kept.txt", "m\n")
+	into := func(name, from string) missions.MergeResult {
+		t.Helper()
+		r, err := b.merge(missions.MergeBegin, func(r *missions.MergeRequest) { r.Into, r.Forks = name, []string{from} })
+		if err != nil || !r.Done {
+			t.Fatalf("%+v, %v", r, err)
+		}
+		return r
+	}
+	into("child", "m")
+	if err := os.Remove(filepath.Join(dirs["child"], "by-m.txt")); err != nil {
+		t.Fatal(err)
+	}
+	if r := into("m", "child"); len(r.Taken) != 1 || r.Taken[0].Path != "by-m.txt" {
+		t.Errorf("taken is %+v", r.Taken)
+	}
+	if _, err := os.Stat(filepath.Join(b.dir, "by-m.txt")); !os.IsNotExist(err) || b.read("kept.txt") != "m\n" {
+		t.Errorf("by-m.txt: %v, kept.txt %q", err, b.read("kept.txt"))
+	}
+}
+
+// TestMergeWithoutBytes: a merge that changes permissions alone, or one in which all stayed as
+// it was, is done once, is not asked again, and is undone.
+func TestMergeWithoutBytes(t *testing.T) {
+	t.Parallel()
+	b, dirs := forksToMerge(t, map[string]string{"a.txt": "one\n", "b.txt": "one\n", "c.txt": "one\n"}, "child")
+	mode := func() os.FileMode {
+		t.Helper()
+		info, err := os.Stat(filepath.Join(b.dir, "a.txt"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return info.Mode().Perm()
+	}
+	private := filepath.Join(dirs["child"], "a.txt")
+	if err := os.Chmod(private, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	begin := func() missions.MergeResult {
+		t.Helper()
+		r, err := b.merge(missions.MergeBegin, func(r *missions.MergeRequest) { r.Forks = []string{"child"} })
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	if r := begin(); !r.Done || mode() != 0o600 {
+		t.Errorf("%+v; a.txt has mode %o", r, mode())
+	}
+	b.write("b.txt", "m\n")
+	if err := os.WriteFile(filepath.Join(dirs["child"], "b.txt"), []byte("child\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if r := begin(); r.Done || len(r.Conflicts) != 1 {
+		t.Fatalf("%+v", r)
+	}
+	if _, err := b.merge(missions.MergeResolve, func(r *missions.MergeRequest) {
+		r.Choices = []missions.MergeChoice{{Path: "b.txt", Take: missions.TakeOurs}}
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := b.merge(missions.MergeContinue); err != nil || !r.Done || r.Result == "" {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	if r := begin(); !r.Done || len(r.Taken)+len(r.Conflicts) > 0 {
+		t.Errorf("it is asked again: %+v", r)
+	}
+	undo := missions.UndoRequest{Caller: b.caller(), Mission: "m"}
+	if r, err := b.local.Undo(context.Background(), undo); err != nil || !r.Done || r.Snapshot == "" {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	if r := begin(); r.Done || len(r.Conflicts) != 1 {
+		t.Errorf("after the undo: %+v", r)
+	}
+	if _, err := b.merge(missions.MergeAbort); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := b.local.Undo(context.Background(), undo); err != nil || !r.Done || mode() != 0o644 {
+		t.Errorf("%+v, %v; a.txt has mode %o", r, err, mode())
+	}
+}
+
+// TestMergeUndoneIsNotTold: what an undo took back, and no prompt has told yet, waits no
+// longer; a redo has it wait again.
+func TestMergeUndoneIsNotTold(t *testing.T) {
+	t.Parallel()
+	b, dirs := forksToMerge(t, map[string]string{"a.txt": "one\n"}, "child")
+	if err := os.WriteFile(filepath.Join(dirs["child"], "a.txt"), []byte("child\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := b.merge(missions.MergeBegin, func(r *missions.MergeRequest) { r.Forks = []string{"child"} }); err != nil || !r.Done {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	waits := func(want int) {
+		t.Helper()
+		list, err := b.local.Updates(context.Background(), missions.UpdatesRequest{Caller: b.caller(), Mission: "m"})
+		if err != nil || len(list) != want {
+			t.Errorf("%d updates wait, %v, want %d", len(list), err, want)
+		}
+	}
+	waits(1)
+	undo := missions.UndoRequest{Caller: b.caller(), Mission: "m"}
+	if _, err := b.local.Undo(context.Background(), undo); err != nil {
+		t.Fatal(err)
+	}
+	waits(0)
+	if _, err := b.local.Redo(context.Background(), undo); err != nil {
+		t.Fatal(err)
+	}
+	waits(1)
+}
+
+// TestMergeRefused: while one command merges into a mission another one does not, and where
+// its workspace is gone none begins, nor does one wait.
+func TestMergeRefused(t *testing.T) {
+	t.Parallel()
+	b, dirs := forksToMerge(t, map[string]string{"a.txt": "one\n"}, "fa", "fb")
+	put := func(name, content string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(dirs[name], "a.txt"), []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put("fa", "fa\n")
+	var second error
+	b.local.RestoreStep = func(string) error {
+		_, second = b.merge(missions.MergeBegin, func(r *missions.MergeRequest) { r.Forks = []string{"fb"} })
+		return nil
+	}
+	if r, err := b.merge(missions.MergeBegin, func(r *missions.MergeRequest) { r.Forks = []string{"fa"} }); err != nil || !r.Done {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	b.local.RestoreStep = nil
+	if e := missions.AsError(second); e.Kind != missions.KindBusy || !strings.Contains(e.Message, "just now") {
+		t.Errorf("a merge beside another one: %v", second)
+	}
+
+	put("fb", "fb\n")
+	if err := os.RemoveAll(dirs["fa"]); err != nil {
+		t.Fatal(err)
+	}
+	begin := func(r *missions.MergeRequest) { r.Into, r.Forks = "fa", []string{"fb"} }
+	if _, err := b.merge(missions.MergeBegin, begin); err == nil || !strings.Contains(err.Error(), "nothing was merged into fa: its workspace") {
+		t.Errorf("into a mission whose workspace is gone: %v", err)
+	}
+	if _, err := b.merge(missions.MergeStatus, func(r *missions.MergeRequest) { r.Into = "fa" }); missions.AsError(err).Kind != missions.KindNotFound {
+		t.Errorf("what waits: %v", err)
+	}
+}

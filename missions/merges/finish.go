@@ -2,7 +2,6 @@ package merges
 
 import (
 	"context"
-	"crypto/sha256"
 	"fmt"
 	"strings"
 
@@ -11,6 +10,7 @@ import (
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/projects"
 	"github.com/umbra-vcs/umbra/missions/restores"
+	"github.com/umbra-vcs/umbra/missions/updates"
 )
 
 // finish ends a merge of which nothing is open, else it says what is.
@@ -82,7 +82,7 @@ func (g *Merger) end(into *projects.Mission, s *state, result missions.MergeResu
 		m, err := g.LoadMissionOrRemoved(into.Project, from.Mission)
 		if err == nil {
 			_, err = g.rooms.Updates.Queue(into, missions.Update{
-				ID: updateID(s.ID, from.Mission), From: m.Name, FromID: m.ID, Kind: missions.UpdateMerged, Text: updateText(result),
+				ID: updates.MergedID(s.ID, from.Mission), From: m.Name, FromID: m.ID, Kind: missions.UpdateMerged, Text: updateText(result),
 			})
 		}
 		if err != nil {
@@ -92,13 +92,6 @@ func (g *Merger) end(into *projects.Mission, s *state, result missions.MergeResu
 	failpoint.Hit("merge.told")
 	result.Scratch = g.scratchOf(into, s)
 	return result, s.remove(into.Project)
-}
-
-// updateID names what an agent is told of one mission of a merge, so that it is told once,
-// whoever is killed.
-func updateID(merge, mission string) string {
-	sum := sha256.Sum256([]byte(merge + " " + mission))
-	return fmt.Sprintf("%x-%x-%x-%x-%x", sum[:4], sum[4:6], sum[6:8], sum[8:10], sum[10:16])
 }
 
 // mostTold is how many paths an agent is told.

@@ -5,14 +5,17 @@ package merges
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/lock"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/addresses"
 	"github.com/umbra-vcs/umbra/missions/forks"
 	"github.com/umbra-vcs/umbra/missions/handovers"
+	"github.com/umbra-vcs/umbra/missions/home"
 	"github.com/umbra-vcs/umbra/missions/presence"
 	"github.com/umbra-vcs/umbra/missions/projects"
 	"github.com/umbra-vcs/umbra/missions/promotes"
@@ -51,6 +54,19 @@ func (g *Merger) Merge(ctx context.Context, r missions.MergeRequest) (missions.M
 	into, s, err := g.findWaiting(ctx, r)
 	if err != nil {
 		return missions.MergeResult{}, err
+	}
+	if !r.OnlyReads() {
+		held, err := g.hold(into)
+		if err != nil {
+			return missions.MergeResult{}, err
+		}
+		defer func() { _ = held.Release() }()
+		if s, err = readState(into); err == nil && s == nil {
+			err = noneWaits(into)
+		}
+		if err != nil {
+			return missions.MergeResult{}, err
+		}
 	}
 	if done, ok, err := g.finishIfDone(into, s, r.OnlyReads()); ok || err != nil {
 		return done, err
@@ -91,6 +107,16 @@ func (g *Merger) begin(ctx context.Context, r missions.MergeRequest) (missions.M
 	if err != nil {
 		return missions.MergeResult{}, err
 	}
+	if !r.OnlyReads() {
+		if problem := into.WorkspaceProblem(r.Caller.Cwd); problem != nil {
+			return missions.MergeResult{}, missions.Errorf(missions.KindFailed, problem.Fix, "nothing was merged into %s: %s", into.Name, problem.Message)
+		}
+		held, err := g.hold(into)
+		if err != nil {
+			return missions.MergeResult{}, err
+		}
+		defer func() { _ = held.Release() }()
+	}
 	if waiting, err := readState(into); err != nil || waiting != nil {
 		return missions.MergeResult{}, orWaits(into, err)
 	}
@@ -122,7 +148,7 @@ func (g *Merger) begin(ctx context.Context, r missions.MergeRequest) (missions.M
 	switch {
 	case r.Preview:
 		return p.result(), nil
-	case p.tree == p.ours && len(p.open()) == 0:
+	case p.changesNothing() && len(p.open()) == 0:
 		result := p.result()
 		result.Done, result.Notes = true, append(result.Notes, "nothing differs")
 		return result, nil
@@ -131,6 +157,20 @@ func (g *Merger) begin(ctx context.Context, r missions.MergeRequest) (missions.M
 		return missions.MergeResult{}, err
 	}
 	return g.finish(ctx, p, r)
+}
+
+// hold keeps other processes from a step of a merge into a mission.
+func (g *Merger) hold(into *projects.Mission) (*lock.Lock, error) {
+	held, err := lock.Try(g.Home.Path("locks", "merge-"+into.ID), lock.Exclusive, g.Self)
+	if errors.Is(err, lock.ErrHeld) {
+		return nil, missions.Errorf(missions.KindBusy, "umbra merge --status --into "+into.Name+" shows what it comes to",
+			"another command merges into %s just now", into.Name)
+	}
+	return held, home.LockError(err)
+}
+
+func noneWaits(into *projects.Mission) error {
+	return missions.Errorf(missions.KindNotFound, "umbra merge FORK --into "+into.Name, "no merge into %s waits", into.Name)
 }
 
 func orWaits(into *projects.Mission, err error) error {
@@ -204,7 +244,7 @@ func (g *Merger) findWaiting(ctx context.Context, r missions.MergeRequest) (*pro
 	}
 	if r.Into != "" {
 		if err == nil {
-			err = missions.Errorf(missions.KindNotFound, "umbra merge FORK --into "+into.Name, "no merge into %s waits", into.Name)
+			err = noneWaits(into)
 		}
 		return nil, nil, err
 	}

@@ -33,6 +33,7 @@ type plan struct {
 	git   gitstore.ID // the merged tree as git made it
 	tree  gitstore.ID // the same with what was chosen; lines that nobody chose yet are as in ours
 	modes *capture.Modes
+	were  *capture.Modes // of the mission that is merged into
 	paths map[string]*question
 	types map[string]bool // paths that are a directory on one side and something else on another
 }
@@ -132,7 +133,7 @@ func (p *plan) foldSides() error {
 	if err != nil {
 		return err
 	}
-	p.tree, p.modes, p.paths = p.ours, present.Modes, map[string]*question{}
+	p.tree, p.modes, p.were, p.paths = p.ours, present.Modes, present.Modes, map[string]*question{}
 	for i, from := range p.sides {
 		step := merge.Sides{Base: from.base.Tree, Ours: p.tree, Theirs: from.tree}
 		got, err := merge.Attempt(p.ctx, p.store, step)
@@ -402,6 +403,12 @@ func (p *plan) entryAt(tree gitstore.ID, path string) (gitstore.TreeEntry, error
 		return gitstore.TreeEntry{}, nil
 	}
 	return e, err
+}
+
+// changesNothing reports whether the mission has all of it: contents, permissions and empty
+// directories.
+func (p *plan) changesNothing() bool {
+	return p.tree == p.ours && maps.Equal(p.modes.Unusual, p.were.Unusual) && slices.Equal(p.modes.Empty, p.were.Empty)
 }
 
 // sorted are the questions, the most severe ones first.

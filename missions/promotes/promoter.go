@@ -162,7 +162,7 @@ func (p *Promoter) SettleFork(ctx context.Context, fork *projects.Mission, s Set
 		return fork, refused, nil
 	}
 	answer, err := p.snapshots.SubmitRequest(ctx, fork.Project, fork.ID, &snapshots.Request{Take: &missions.TakeSnapshot{
-		Trigger: missions.TriggerManual, Message: "before it is " + done, OnlyIfChanged: true,
+		Trigger: missions.TriggerManual, Message: "before it is " + done, OnlyIfChanged: true, CompareModes: true,
 	}})
 	return answer.Mission, nil, err
 }

@@ -22,10 +22,10 @@ type Job struct {
 	safetySnapshot *gitstore.Snapshot              // nil in a preview
 	Files          *FilesPlan                      // nil: files stay
 	Conversation   *conversations.ConversationPlan // nil: the conversation stays
-	takesBackID    string
-	paths          []gitstore.Text // what was asked for; empty for all files
-	promotion      *promotion      // nil: a restore, merge, undo or redo
-	merge          *missions.Merge // nil: no merge
+	takesBack      projects.Operation              // of an undo or redo
+	paths          []gitstore.Text                 // what was asked for; empty for all files
+	promotion      *promotion                      // nil: a restore, merge, undo or redo
+	merge          *missions.Merge                 // nil: no merge
 	Refusals       []error
 	Result         missions.RestoreResult
 }
@@ -192,7 +192,7 @@ func (rs *Restorer) captureSafety(ctx context.Context, m *projects.Mission, j *J
 		return rs.snapshots.PresentSide(ctx, m)
 	}
 	t, err := rs.snapshots.TakeSnapshot(ctx, m, &snapshots.WantedSnapshot{
-		TakeSnapshot: missions.TakeSnapshot{Trigger: missions.TriggerManual, Lifecycle: m.Lifecycle, Message: "before the " + j.Kind, OnlyIfChanged: true},
+		TakeSnapshot: missions.TakeSnapshot{Trigger: missions.TriggerManual, Lifecycle: m.Lifecycle, Message: "before the " + j.Kind, OnlyIfChanged: true, CompareModes: true},
 		Triggers:     missions.Triggers{missions.TriggerManual},
 	})
 	if err != nil {

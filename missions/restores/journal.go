@@ -49,8 +49,8 @@ type conversationDoc struct {
 // NewJournalDoc writes down what is to be done.
 func (rs *Restorer) NewJournalDoc(m *projects.Mission, j *Job) (JournalDoc, error) {
 	op := projects.Operation{
-		ID: rs.NewID(), Kind: j.Kind, Target: j.target.ID.String(), ReversedOperation: j.takesBackID,
-		Kept: j.Result.Kept, Paths: j.paths,
+		ID: rs.NewID(), Kind: j.Kind, Target: j.target.ID.String(), ReversedOperation: j.takesBack.ID,
+		Merge: j.takesBack.Merge, Merged: j.takesBack.Merged, Kept: j.Result.Kept, Paths: j.paths,
 	}
 	if j.merge != nil {
 		op.Merge, op.Merged = j.merge.ID, j.merge.Tips

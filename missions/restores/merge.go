@@ -55,6 +55,12 @@ func planMergedFiles(rs *Restorer, m *projects.Mission, j *Job, present restore.
 	return err
 }
 
+// isMerge reports whether a merge is done, or taken back. That is recorded though it may
+// change no file: what was merged is not merged again.
+func (j *Job) isMerge() bool {
+	return j.merge != nil && !j.merge.Scratch || j.takesBack.Merge != ""
+}
+
 // mergeNote is what the agent is told with its next prompt, beside the update that says
 // what was merged.
 func mergeNote(j *Job) string {

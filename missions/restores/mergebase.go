@@ -3,6 +3,7 @@ package restores
 import (
 	"context"
 	"errors"
+	"iter"
 	"slices"
 
 	"github.com/umbra-vcs/umbra/gitstore"
@@ -27,38 +28,15 @@ type mergeBase struct {
 	left     []string // the paths that are still to come from an older moment
 }
 
-// findMergeBase looks for the base in the promotions and merges of the fork that stand, the
-// newest first, and in the fork point at last. A promotion or merge counts until files are
-// restored to a moment that has nothing of it; where only some paths were, it counts for
-// all others.
+// findMergeBase looks for the base in the promotions and merges that stand of either mission
+// into the other, the newest first, and in the point at which they parted at last. A
+// promotion or merge counts until files are restored to a moment that has nothing of it;
+// where only some paths were, it counts for all others.
 func findMergeBase(m, fork *projects.Mission, point string) (*mergeBase, error) {
 	base := &mergeBase{project: m.Project}
-	var restored []laterRestore
-	for op, err := range standingOperations(m) {
-		if projects.IsObjectLost(err) {
-			break
-		}
-		if err != nil {
-			return nil, err
-		}
-		if op.Plan == nil {
-			continue
-		}
-		ids, err := op.origins()
-		if err != nil {
-			return nil, missions.Errorf(missions.KindDamaged, "umbra doctor", "operation %s: %w", op.ID, err)
-		}
-		if op.Kind == string(missions.TriggerRestore) {
-			restored = append(restored, laterRestore{ids[0], op.Paths})
-			continue
-		}
-		at, ok, err := findOneInHistory(fork, ids)
-		var back []string
-		if ok && err == nil {
-			back, ok, err = putBackSince(m.Project, restored, op.Snapshot.ID)
-		}
-		if ok && err == nil {
-			err = base.addPromotion(op, at.Snapshot, back)
+	for c, err := range newestFirst(commonMoments(m, fork), commonMoments(fork, m)) {
+		if err == nil {
+			err = base.addPromotion(c)
 		}
 		if err != nil || base.isWhole() {
 			return base, err
@@ -69,6 +47,74 @@ func findMergeBase(m, fork *projects.Mission, point string) (*mergeBase, error) 
 		return nil, err
 	}
 	return base, base.addMoment(forked, nil)
+}
+
+// commonMoment is a moment of one mission that a promotion or merge brought into another.
+type commonMoment struct {
+	op   PastOperation
+	at   *gitstore.Snapshot
+	back []string // the paths that were put back since
+}
+
+// commonMoments are those that a mission has of another one's history, the newest first.
+func commonMoments(m, of *projects.Mission) iter.Seq2[commonMoment, error] {
+	return func(yield func(commonMoment, error) bool) {
+		var restored []laterRestore
+		for op, err := range standingOperations(m) {
+			if projects.IsObjectLost(err) {
+				return
+			}
+			if err == nil && op.Plan == nil && op.Merge == "" {
+				continue // files stayed
+			}
+			var ids []gitstore.ID
+			if err == nil {
+				if ids, err = op.origins(); err != nil {
+					err = missions.Errorf(missions.KindDamaged, "umbra doctor", "operation %s: %w", op.ID, err)
+				}
+			}
+			if err == nil && op.Kind == string(missions.TriggerRestore) {
+				restored = append(restored, laterRestore{ids[0], op.Paths})
+				continue
+			}
+			c := commonMoment{op: op}
+			var at projects.NumberedSnapshot
+			ok := false
+			if err == nil {
+				at, ok, err = findOneInHistory(of, ids)
+				c.at = at.Snapshot
+			}
+			if ok && err == nil {
+				c.back, ok, err = putBackSince(m.Project, restored, op.Snapshot.ID)
+			}
+			if (ok || err != nil) && !yield(c, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// newestFirst is what both have, in the order of their operations.
+func newestFirst(a, b iter.Seq2[commonMoment, error]) iter.Seq2[commonMoment, error] {
+	return func(yield func(commonMoment, error) bool) {
+		nextA, stopA := iter.Pull2(a)
+		defer stopA()
+		nextB, stopB := iter.Pull2(b)
+		defer stopB()
+		x, errX, okX := nextA()
+		y, errY, okY := nextB()
+		for okX || okY {
+			first := okX && (!okY || errX != nil || errY == nil && !x.op.Snapshot.At.Before(y.op.Snapshot.At))
+			switch {
+			case first && !yield(x, errX), !first && !yield(y, errY):
+				return
+			case first:
+				x, errX, okX = nextA()
+			default:
+				y, errY, okY = nextB()
+			}
+		}
+	}
 }
 
 // origins are the snapshots that the state of an operation comes from.
@@ -100,14 +146,14 @@ func findOneInHistory(m *projects.Mission, ids []gitstore.ID) (at projects.Numbe
 // isWhole reports whether each path has its moment.
 func (b *mergeBase) isWhole() bool { return b.snapshot != nil && len(b.left) == 0 }
 
-// addPromotion adds the moment of the fork that a promotion brought, but for paths that were
-// put back since.
-func (b *mergeBase) addPromotion(op PastOperation, theirs *gitstore.Snapshot, back []string) error {
-	left, err := leftByPromotion(b.project, op, theirs.Tree)
+// addPromotion adds the moment that a promotion or merge brought, but for paths that were put
+// back since.
+func (b *mergeBase) addPromotion(c commonMoment) error {
+	left, err := leftByPromotion(b.project, c.op, c.at.Tree)
 	if err != nil {
 		return err
 	}
-	return b.addMoment(theirs, slices.Concat(left, back))
+	return b.addMoment(c.at, slices.Concat(left, c.back))
 }
 
 // addMoment gives the paths that have no moment yet the files of an older one, but for

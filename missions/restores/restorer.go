@@ -34,7 +34,7 @@ type Restorer struct {
 
 // RunRestore carries a planned restore out and records it.
 func (rs *Restorer) RunRestore(ctx context.Context, m *projects.Mission, j *Job, c missions.Caller) (missions.RestoreResult, error) {
-	if (j.Files == nil || j.Files.isEmpty()) && j.Conversation == nil {
+	if (j.Files == nil || j.Files.isEmpty()) && j.Conversation == nil && !j.isMerge() {
 		j.Result.Done = true
 		j.Result.Notes = append(j.Result.Notes, nothingToDo(j.Result))
 		rs.clearPending(m)

@@ -45,7 +45,7 @@ func NewStepJob(m *projects.Mission, op PastOperation, r missions.UndoRequest, k
 	if err != nil {
 		return nil, nil, missions.Errorf(missions.KindDamaged, "umbra doctor", "operation %s: %w", op.ID, err)
 	}
-	j = &Job{Kind: kind, target: target, takesBackID: op.ID}
+	j = &Job{Kind: kind, target: target, takesBack: op.Operation}
 	j.Result = missions.RestoreResult{Target: target.ID.String(), TargetAddress: AddressOfSnapshot(m, target.ID), Mission: m.ID, MissionName: m.Name, Workspace: m.Binding.Workspace}
 	later, err := ActivitySince(m, op, r.Known)
 	if later != "" {

@@ -1,6 +1,7 @@
 package snapshots
 
 import (
+	"bytes"
 	"context"
 	"errors"
 
@@ -18,6 +19,13 @@ func (wk *Workspaces) PresentSide(ctx context.Context, m *projects.Mission) (res
 		return restore.Side{}, err
 	}
 	return captureSide(m.Project, captured)
+}
+
+// hasRecordedModes reports whether permissions and empty directories are as the mission's
+// newest snapshot has them.
+func hasRecordedModes(m *projects.Mission, c *capture.Result) bool {
+	recorded, err := m.Project.ReadRecordDoc(m.Tip, projects.ModesDoc)
+	return err == nil && bytes.Equal(recorded, c.Modes.Document())
 }
 
 // RecordedSide is a snapshot as a side of a plan, with what its record says of the

@@ -45,6 +45,7 @@ func (w *WantedSnapshot) addRequest(r *Request, t missions.TakeSnapshot) {
 	w.waiters = append(w.waiters, r)
 	w.OnlyIfChanged = w.OnlyIfChanged && t.OnlyIfChanged
 	w.GrowthMayWait = w.GrowthMayWait && t.GrowthMayWait
+	w.CompareModes = w.CompareModes || t.CompareModes
 	w.CompareWholeSession = w.CompareWholeSession || t.CompareWholeSession
 	switch {
 	case w.UserMessage: // the user's own words stay
@@ -190,7 +191,8 @@ func (tk *Taker) TryTakeSnapshot(ctx context.Context, m *projects.Mission, w *Wa
 		tk.forgetGrowth(m.ID)
 	}()
 	provisional := m.Live.ProvisionalSnapshot != ""
-	isSame := (w.OnlyIfChanged || provisional) && m.Tip != nil && captured.Tree == m.Tip.Tree && !ws.leavesOutOthers(m, captured)
+	isSame := (w.OnlyIfChanged || provisional) && m.Tip != nil && captured.Tree == m.Tip.Tree && !ws.leavesOutOthers(m, captured) &&
+		(!w.CompareModes || hasRecordedModes(m, captured))
 	if isSame && (w.IsFilesOnly() || provisional || tk.isConversationRecorded(m, ws) && ws.isGitStateRecorded(m, w, batch)) {
 		ws.AcceptCapture(captured)
 		return takenSnapshot{Snapshot: m.Tip, captured: captured, isUnchanged: true}, nil

@@ -35,6 +35,8 @@ type document struct {
 	// counts the turns that ended while the conversation did not show it.
 	Unconfirmed bool `json:"unconfirmed,omitempty"`
 	UnseenTurns int  `json:"unseen_turns,omitempty"`
+	// Withdrawn says that it was cleared because what it tells was taken back.
+	Withdrawn bool `json:"withdrawn,omitempty"`
 	// LookFrom is where in the recipient's conversation the update can stand at the
 	// earliest.
 	LookFrom conversationOffset `json:"look_from,omitzero"`
