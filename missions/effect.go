@@ -43,9 +43,10 @@ func (t TakeSnapshot) ChangesState() bool {
 }
 
 // IsFilesOnly reports whether a request is about files alone: where only the
-// conversation has changed, the newest snapshot answers it.
+// conversation has changed, the newest snapshot answers it. The end of a turn that was only
+// seen to go on is one: an agent writes to its conversation before it reports a prompt.
 func (t TakeSnapshot) IsFilesOnly() bool {
-	return t.Trigger == TriggerTool || t.Trigger == TriggerWatch
+	return t.Trigger == TriggerTool || t.Trigger == TriggerWatch || t.Late && t.OnlyIfChanged
 }
 
 // PerformQueued asks to carry out what was queued for the end of the turn.

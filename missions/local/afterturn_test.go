@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -76,6 +77,33 @@ func TestGoesOnAfterItsTurn(t *testing.T) {
 		t.Errorf("at the end of its turn there was %q, %v", got, err)
 	}
 	w.healthy()
+}
+
+// TestPromptIsReportedLate: an agent that works before the hook of its prompt reports it,
+// as where the machine is busy, was in no turn: the turn before has no second end. What it
+// has written by then is kept apart from the prompt's snapshot.
+func TestPromptIsReportedLate(t *testing.T) {
+	t.Parallel()
+	for name, writes := range map[string]bool{"and only speaks": false, "and writes": true} {
+		t.Run(name, func(t *testing.T) {
+			w := startWorking(t)
+			w.takeTurn("go", "a.txt", "one\n")
+			m := w.only().Name
+			w.says("busy")
+			w.up += 3 * time.Second
+			w.says("busy")
+			w.is(missions.StateRunning, 1)
+			w.say(w.line("user", "00000002-0000-4000-8000-000000000001", w.parent, `"more"`))
+			want := []string{m + "@2.0 prompt", m + "@1 turn ended"}
+			if writes {
+				w.write("a.txt", "two\n")
+				want = slices.Insert(want, 1, m+"@1.2 "+missions.MessageEndedUnseen)
+			}
+			w.hook("UserPromptSubmit", map[string]any{"prompt": "more", "prompt_id": "2"})
+			w.addresses(want...)
+			w.is(missions.StateRunning, 2)
+		})
+	}
 }
 
 // TestLooksBeforeItTrusts: whoever would end an agent, or waits for it, looks whether it
