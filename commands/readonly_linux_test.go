@@ -56,6 +56,7 @@ func inReadOnlyHome() map[string][]attempt {
 		"log":              {{reads, "", 0}, {reads, "--ops", 0}, {reads, "--json", 0}},
 		"show":             one(reads, "one"),
 		"blame":            {{reads, "a.txt", 0}, {reads, "a.txt --at one", 0}},
+		"bisect":           one(refused, "one -- true"),
 		"cat":              one(reads, "one a.txt"),
 		"diff":             {{reads, "one@start one", 0}, {reads, "", 0}, {reads, "pinned", 0}},
 		"restore":          {{refused, "pinned --yes", 0}, {refused, "pinned --when-idle", 0}, {reads, "pinned --preview", 0}},

@@ -2,6 +2,7 @@ package commands
 
 import (
 	"github.com/umbra-vcs/umbra/commands/automations"
+	"github.com/umbra-vcs/umbra/commands/bisect"
 	"github.com/umbra-vcs/umbra/commands/call"
 	"github.com/umbra-vcs/umbra/commands/complete"
 	"github.com/umbra-vcs/umbra/commands/config"
@@ -32,7 +33,7 @@ import (
 func allVerbs() []*call.Verb {
 	return []*call.Verb{
 		mission.Command(), mission.Fork(), mission.Project(),
-		timeline.Command(), history.Snapshot(), history.Log(), history.Show(), history.Blame(), history.Cat(), history.Diff(),
+		timeline.Command(), history.Snapshot(), history.Log(), history.Show(), history.Blame(), bisect.Command(), history.Cat(), history.Diff(),
 		restores.Restore(), restores.Promote(mission.OfferRemoval), contests.Compare(), contests.Contest(), merges.Merge(), land.Command(), restores.Undo(), restores.Redo(), history.Pin(), history.Unpin(), history.Pins(), history.Git(),
 		updates.Updates(), status.Command(), upkeep.Doctor(), config.Command(), daemon.Command(), hooks.Command(), hook.Command(), mcp.Command(),
 		complete.Scripts(), complete.Command(allVerbs), reference.Man(allVerbs), version.Command(), reference.Docs(allVerbs), uninstall.Command(allVerbs),

@@ -49,6 +49,7 @@ func snapshotLessons() []lesson {
 		{"timeline", []string{"umbra timeline", "umbra timeline login"}, "log, show, diff"},
 		{"show", []string{"umbra show login@1", "umbra show login"}, "log, diff, cat"},
 		{"blame", []string{"umbra blame notes.txt", "umbra blame README.md --at login@1 -L 1,+5"}, "log, show, diff"},
+		{"bisect", []string{`umbra bisect login -- "! grep -q Hello notes.txt" || true # is there a turn that broke it?`}, "blame, log, restore, fork"},
 		{"cat", []string{"umbra cat login@start README.md", "umbra cat login@1.0 README.md >README.old"}, "show, restore"},
 		{"diff", []string{
 			"umbra diff                        # since the last prompt",

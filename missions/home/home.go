@@ -220,6 +220,9 @@ const checkResultEnd = ".json"
 // LandedFile is which work of a mission is on a branch of the user's.
 func (h Home) LandedFile(mission string) string { return h.Path("agents", "landed", mission) }
 
+// BisectFile is how far a search for the turn that broke something has come.
+func (h Home) BisectFile(mission string) string { return h.Path("agents", "bisect", mission) }
+
 // SocketFile holds the path of the socket of whoever holds the home lock.
 func (h Home) SocketFile() string { return h.Path("socket-" + h.Machine) }
 

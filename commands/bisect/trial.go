@@ -1,0 +1,76 @@
+package bisect
+
+import (
+	"context"
+	"os"
+
+	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/checks"
+)
+
+// try runs the command on a state, in a workspace that is made for it.
+func (b *bisector) try(p point) (check missions.Check, last string, err error) {
+	m, err := b.makeScratch(p)
+	if err != nil {
+		return check, "", err
+	}
+	output := b.home.CheckOutputFile(m.ID)
+	check, err = checks.Command{
+		Line: b.line, Workspace: m.Workspace, Output: output, Limit: b.options.timeout, Environ: b.c.Environ(), More: []string{"UMBRA_MISSION=" + m.ID},
+	}.Run(b.c.Context)
+	last = checks.LastLine(output)
+	b.removeScratch(m.Name)
+	if err == nil {
+		err = b.c.Context.Err() // a command that was ended says nothing
+	}
+	if b.options.invert {
+		switch check.State {
+		case missions.CheckGood:
+			check.State = missions.CheckBad
+		case missions.CheckBad:
+			check.State = missions.CheckGood
+		}
+	}
+	return check, last, err
+}
+
+// makeScratch makes a workspace as the mission's was. Its name is noted before it is there,
+// so that it goes even if this process is killed.
+func (b *bisector) makeScratch(p point) (m missions.Mission, err error) {
+	b.forking.Lock()
+	defer b.forking.Unlock()
+	if err := b.c.Context.Err(); err != nil {
+		return m, err
+	}
+	name := b.mission.Name + "-bisect-" + p.entry.ID[:12]
+	if err := b.journal.add(event{Scratch: name}); err != nil {
+		return m, err
+	}
+	// Another command than the agent's: the files alone are forked, and no conversation.
+	made, err := b.svc.Fork(b.ctx, missions.ForkRequest{Caller: b.caller, From: p.entry.ID, Name: name, Command: []string{"true"}, NoWait: true, Yes: true})
+	if err != nil {
+		return m, err
+	}
+	return made.Missions[0], nil
+}
+
+// removeScratch removes a workspace for good, whatever the command left in it.
+func (b *bisector) removeScratch(name string) {
+	b.forking.Lock()
+	defer b.forking.Unlock()
+	ctx := context.WithoutCancel(b.ctx)
+	removed, err := b.svc.Remove(ctx, missions.RemoveRequest{Caller: b.caller, Missions: []string{name}, Workspace: true, Force: true})
+	var ids []string
+	for _, m := range removed.Missions {
+		ids = append(ids, m.ID)
+	}
+	if err == nil && len(ids) > 0 {
+		_, err = b.svc.Trash(ctx, missions.TrashRequest{Caller: b.caller, Missions: ids, Empty: true})
+	}
+	for _, id := range ids {
+		_ = os.Remove(b.home.CheckOutputFile(id)) // what the last line was is said already
+	}
+	if err != nil && missions.AsError(err).Kind != missions.KindNotFound {
+		b.c.Notice("note: a workspace of the search stays: %s; umbra mission rm --workspace %s", missions.AsError(err).Message, name)
+	}
+}
