@@ -1,6 +1,10 @@
 package missions
 
-import "context"
+import (
+	"context"
+	"encoding/json"
+	"unicode/utf8"
+)
 
 // Landings list the work of missions, for commands that make commits of it with the
 // user's own git.
@@ -49,6 +53,33 @@ type LandingChange struct {
 	Path string      `json:"path"`
 	From LandingFile `json:"from,omitzero"`
 	To   LandingFile `json:"to,omitzero"`
+}
+
+type landingFields LandingChange // without its methods
+
+// landingChange is a LandingChange in JSON, whose texts are UTF-8.
+type landingChange struct {
+	landingFields
+	Bytes []byte `json:"path_bytes,omitempty"` // the path, if it is no UTF-8
+}
+
+// MarshalJSON keeps a path that is no UTF-8.
+func (c LandingChange) MarshalJSON() ([]byte, error) {
+	out := landingChange{landingFields: landingFields(c)}
+	if !utf8.ValidString(c.Path) {
+		out.Bytes = []byte(c.Path)
+	}
+	return json.Marshal(out)
+}
+
+// UnmarshalJSON reads what MarshalJSON has written.
+func (c *LandingChange) UnmarshalJSON(text []byte) error {
+	var in landingChange
+	err := json.Unmarshal(text, &in)
+	if *c = LandingChange(in.landingFields); in.Bytes != nil {
+		c.Path = string(in.Bytes)
+	}
+	return err
 }
 
 // LandingFile is a file in a snapshot; the zero one is none.

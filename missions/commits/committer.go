@@ -248,5 +248,24 @@ func (r *repository) checkedOutAt(ref string) string {
 			return place
 		}
 	}
+	return r.rebasedAt(ref)
+}
+
+// rebasedAt is the worktree in which a branch is rebased, "" if it is in none: no branch is
+// checked out there meanwhile.
+func (r *repository) rebasedAt(ref string) string {
+	dirs, _ := filepath.Glob(filepath.Join(r.user.CommonDir, "worktrees", "*")) // the pattern is one
+	for _, dir := range append(dirs, r.user.CommonDir) {
+		for _, kind := range []string{"rebase-merge", "rebase-apply"} {
+			name, err := os.ReadFile(filepath.Join(dir, kind, "head-name"))
+			if err != nil || strings.TrimSpace(string(name)) != ref {
+				continue
+			}
+			if linked, err := os.ReadFile(filepath.Join(dir, "gitdir")); err == nil {
+				return filepath.Dir(strings.TrimSpace(string(linked)))
+			}
+			return filepath.Dir(dir)
+		}
+	}
 	return ""
 }

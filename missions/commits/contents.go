@@ -57,8 +57,14 @@ func (c *contents) moveFilters(configured string) error {
 			}
 		}
 	}
+	commands := map[string]string{} // the last one counts, and an empty one is none
 	for entry := range strings.SplitSeq(configured, "\x00") {
-		if key, command, ok := strings.Cut(entry, "\n"); ok && command != "" {
+		if key, command, ok := strings.Cut(entry, "\n"); ok {
+			commands[key] = command
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(commands)) {
+		if command := commands[key]; command != "" {
 			c.filters = append(c.filters, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s", n, key),
 				fmt.Sprintf("GIT_CONFIG_VALUE_%d=cd %s && %s", n, quoted(c.repo.user.TopLevel), command))
 			n++
@@ -134,6 +140,10 @@ func (c *contents) addFrom(dir, tree string, blobs map[string]missions.LandingFi
 // attributesName is the name of the files that say how git takes others.
 const attributesName = ".gitattributes"
 
+// mostArguments is how many paths one call of git takes: each may be of 4 KiB, and all
+// together of 2 MiB.
+const mostArguments = 400
+
 // writeAttributes writes the files of a tree that say how git takes the given ones, and
 // those above the workspace.
 func (c *contents) writeAttributes(dir, tree string, blobs map[string]missions.LandingFile) error {
@@ -143,6 +153,9 @@ func (c *contents) writeAttributes(dir, tree string, blobs map[string]missions.L
 			above = ""
 		}
 		place := filepath.Join(above, attributesName)
+		if info, err := os.Lstat(filepath.Join(c.repo.user.TopLevel, place)); err == nil && !info.Mode().IsRegular() {
+			continue // git follows no link
+		}
 		if err := copyFile(filepath.Join(c.repo.user.TopLevel, place), filepath.Join(dir, place)); err != nil && !os.IsNotExist(err) {
 			return err
 		}
@@ -156,16 +169,17 @@ func (c *contents) writeAttributes(dir, tree string, blobs map[string]missions.L
 			}
 		}
 	}
-	args := []string{"ls-tree", "-z", tree, "--"}
-	out, err := git.Run(c.repo.ctx, git.Command{GitDir: c.shadow, Args: append(args, slices.Sorted(maps.Keys(asked))...)})
-	if err != nil {
-		return err
-	}
 	found := map[string]missions.LandingFile{}
-	for entry := range strings.SplitSeq(string(out), "\x00") {
-		about, name, _ := strings.Cut(entry, "\t")
-		if fields := strings.Fields(about); len(fields) == 3 && fields[1] == "blob" {
-			found[name] = missions.LandingFile{Mode: fields[0], Blob: fields[2]}
+	for names := range slices.Chunk(slices.Sorted(maps.Keys(asked)), mostArguments) {
+		out, err := git.Run(c.repo.ctx, git.Command{GitDir: c.shadow, Args: append([]string{"ls-tree", "-z", tree, "--"}, names...)})
+		if err != nil {
+			return err
+		}
+		for entry := range strings.SplitSeq(string(out), "\x00") {
+			about, name, _ := strings.Cut(entry, "\t")
+			if fields := strings.Fields(about); len(fields) == 3 && fields[1] == "blob" && fields[0] != modeSymlink { // git follows none
+				found[name] = missions.LandingFile{Mode: fields[0], Blob: fields[2]}
+			}
 		}
 	}
 	return c.writeFiles(filepath.Join(dir, filepath.FromSlash(c.repo.prefix)), found)

@@ -6,11 +6,14 @@ import (
 	"github.com/umbra-vcs/umbra/missions"
 )
 
-// AreOnBranch reports whether all these commits are on a branch, the user's own or one that
-// was fetched.
+// AreOnBranch reports whether all these commits, one at least, are on a branch, the user's
+// own or one that was fetched.
 func AreOnBranch(ctx context.Context, m missions.Mission, environ, ids []string) bool {
 	r, err := openRepository(ctx, m, Options{Environ: environ})
 	if err != nil {
+		return false
+	}
+	if len(ids) == 0 {
 		return false
 	}
 	for _, id := range ids {

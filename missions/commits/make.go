@@ -152,7 +152,12 @@ func (c *Committer) skipInIndex() error {
 
 // stage moves the user's index from one tree to another, whatever the files are.
 func stage(r *repository, from, to string) error {
-	if _, err := r.git(run{args: []string{"read-tree", "-i", "-m", from, to}}); err != nil {
+	_, err := r.git(run{args: []string{"read-tree", "-i", "-m", from, to}})
+	if exitCode(err) > 0 {
+		// What git add -N has noted is in the way: nothing else is staged, so it may go.
+		_, err = r.git(run{args: []string{"read-tree", "-i", "-m", to}})
+	}
+	if err != nil {
 		return err
 	}
 	_, _ = r.git(run{args: []string{"update-index", "-q", "--refresh"}}) // else git status does it

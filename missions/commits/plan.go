@@ -103,7 +103,7 @@ func (c *Committer) message(g Group, keys []string) (string, error) {
 	if c.options.NoTrailers {
 		return text, nil
 	}
-	args := []string{"-c", "trailer.ifexists=addIfDifferent", "interpret-trailers", "--trailer", "Umbra-Mission: " + c.plan.Mission.Name + " " + c.plan.Mission.ID}
+	args := []string{"-c", "trailer.ifexists=addIfDifferent", "interpret-trailers", "--no-divider", "--trailer", "Umbra-Mission: " + c.plan.Mission.Name + " " + c.plan.Mission.ID}
 	if turns := turnsOf(keys); len(turns) > 0 {
 		args = append(args, "--trailer", "Umbra-Turn: "+ranges(turns))
 	}

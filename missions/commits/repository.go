@@ -9,6 +9,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
+	"time"
 
 	"github.com/umbra-vcs/umbra/gitstore/usergit"
 	"github.com/umbra-vcs/umbra/missions"
@@ -61,8 +63,11 @@ func openRepository(ctx context.Context, m missions.Mission, o Options) (*reposi
 		return nil, err
 	}
 	if len(operations) > 0 {
-		return nil, missions.Errorf(missions.KindConflict, fmt.Sprintf("end it first: git %[1]s --continue or git %[1]s --abort", operations[0]),
-			"a %s is in progress in %s", operations[0], user.TopLevel)
+		end := fmt.Sprintf("git %[1]s --continue or git %[1]s --abort", operations[0])
+		if operations[0] == usergit.Bisect {
+			end = "git bisect reset"
+		}
+		return nil, missions.Errorf(missions.KindConflict, "end it first: "+end, "a %s is in progress in %s", operations[0], user.TopLevel)
 	}
 	return r, nil
 }
@@ -119,6 +124,9 @@ func exitCode(err error) int {
 	return -1
 }
 
+// lastWait is how long git has to end once it is interrupted.
+const lastWait = 10 * time.Second
+
 // git runs the user's git, and gives what it prints.
 func (r *repository) git(c run) ([]byte, error) {
 	cmd := exec.CommandContext(r.ctx, "git", c.args...)
@@ -136,6 +144,8 @@ func (r *repository) git(c run) ([]byte, error) {
 		cmd.Stderr = io.MultiWriter(&said, r.stderr)
 		cmd.Stdout = cmd.Stderr
 	}
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) } // git removes its locks then
+	cmd.WaitDelay = lastWait
 	err := cmd.Run()
 	var exit *exec.ExitError
 	switch {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 
@@ -189,10 +190,15 @@ func merging(ctx context.Context, w *world) (scene, error) {
 	s.args = []string{"merge", s.args[1]}
 	settle := s.settle
 	s.settle = func(ctx context.Context, w *world, f fate) error {
-		if _, err := w.alone(ctx, w.work, "merge", "--status", "--into", w.mission.ID); err == nil {
+		_, err := w.alone(ctx, w.work, "merge", "--status", "--into", w.mission.ID)
+		var exit *exec.ExitError
+		switch {
+		case err == nil:
 			if _, err := w.alone(ctx, w.work, "merge", "--continue", "--into", w.mission.ID); err != nil {
 				return fmt.Errorf("end a merge that was cut off: %w", err)
 			}
+		case !errors.As(err, &exit) || exit.ExitCode() != notFoundCode:
+			return fmt.Errorf("ask for a merge that was cut off: %w", err)
 		}
 		return settle(ctx, w, f)
 	}

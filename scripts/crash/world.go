@@ -179,7 +179,11 @@ func partly(err error) bool {
 	return errors.As(err, &exit) && exit.ExitCode() == partlyCode
 }
 
-const partlyCode = 3
+// Exit codes of umbra.
+const (
+	partlyCode   = 3
+	notFoundCode = 10
+)
 
 // ack notes that a snapshot was told of as taken, of what the workspace held.
 func (w *world) ack(id string, held manifest) {
