@@ -45,9 +45,10 @@ func readHistory(m *projects.Mission) (h history, err error) {
 // steps are what became of the workspace. A restore, an undo or a redo gives a workspace
 // that was there before: the steps are then those that had led there, so that work which
 // was taken back is not among them.
-func (h history) steps() (steps []step, err error) {
+func (h history) steps() ([]step, error) {
 	hasTurns := slices.ContainsFunc(h.snapshots, func(s projects.NumberedSnapshot) bool { return s.Turn > 0 })
-	ledTo := map[gitstore.ID][]step{} // a tree, and how it came about the last time
+	var at *line
+	ledTo := map[gitstore.ID]*line{} // a tree, and how it came about the last time
 	for i, s := range h.snapshots {
 		if i == 0 {
 			ledTo[s.Tree] = nil
@@ -58,7 +59,7 @@ func (h history) steps() (steps []step, err error) {
 		switch operation := projects.TriggersOf(s.Snapshot).Operation(); {
 		case s.Tree == before.Tree:
 		case operation != "" && known:
-			steps = earlier
+			at = earlier
 		default:
 			own, err := presence.MadeByMission(h.mission.Project, before, s, hasTurns)
 			if err != nil {
@@ -71,11 +72,11 @@ func (h history) steps() (steps []step, err error) {
 			if own {
 				next.key, next.title = h.nameStep(s, operation != "")
 			}
-			steps = join(steps, next)
+			at = at.join(next)
 		}
-		ledTo[s.Tree] = steps
+		ledTo[s.Tree] = at
 	}
-	return steps, nil
+	return at.steps(), nil
 }
 
 // nameStep is the key and the title of an own step.
@@ -89,15 +90,27 @@ func (h history) nameStep(s projects.NumberedSnapshot, operation bool) (key, tit
 	return missions.Itoa(s.Turn), h.prompts[s.Turn]
 }
 
-// join appends a step. One that goes on with the last is made one with it. The list that
-// was there before stays as it is.
-func join(steps []step, next step) []step {
-	last := len(steps) - 1
-	if last >= 0 && steps[last].key == next.key && steps[last].to == next.from {
-		next.from = steps[last].from
-		steps = steps[:last]
+// line is a step and those before it, which other lines may have too; nil is none.
+type line struct {
+	step
+	before *line
+}
+
+// join is the line with a step more. One that goes on with the last is made one with it.
+func (l *line) join(next step) *line {
+	if l != nil && l.key == next.key && l.to == next.from {
+		next.from, l = l.from, l.before
 	}
-	return append(slices.Clip(steps), next)
+	return &line{next, l}
+}
+
+// steps lists them, oldest first.
+func (l *line) steps() (list []step) {
+	for ; l != nil; l = l.before {
+		list = append(list, l.step)
+	}
+	slices.Reverse(list)
+	return list
 }
 
 // takeOver counts what others have changed as the mission's own: as part of what came next,
