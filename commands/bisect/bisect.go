@@ -85,7 +85,7 @@ type tested struct {
 // bisector is one run of the verb.
 type bisector struct {
 	c       *call.Call
-	ctx     context.Context
+	ctx     context.Context // reports progress, so it is for one call at a time
 	svc     missions.Service
 	caller  missions.Caller
 	options options
@@ -95,7 +95,9 @@ type bisector struct {
 	points  []point
 	search  *bisections.Search
 	journal *journal
+	limit   time.Duration
 	forking sync.Mutex // forks are made and removed one by one
+	saying  sync.Mutex // so are notices
 }
 
 func run(c *call.Call, o options) error {
@@ -116,8 +118,8 @@ func run(c *call.Call, o options) error {
 	if len(c.After) == 1 {
 		b.line = c.After[0]
 	}
-	if o.timeout == 0 {
-		if b.options.timeout, err = checks.Limit(b.home, c.Getenv); err != nil {
+	if b.limit = o.timeout; o.timeout == 0 {
+		if b.limit, err = checks.Limit(b.home, c.Getenv); err != nil {
 			return err
 		}
 	}
@@ -134,7 +136,8 @@ func run(c *call.Call, o options) error {
 		return err
 	}
 	rounds, err := b.find()
-	if err = errors.Join(err, b.journal.close(err == nil)); err != nil {
+	over := err == nil || missions.AsError(err).Kind == missions.KindConflict // the ends were wrong: others may be named
+	if err = errors.Join(err, b.journal.close(over)); err != nil {
 		return err
 	}
 	result, err := b.result(rounds)
@@ -152,7 +155,7 @@ func run(c *call.Call, o options) error {
 
 // asked is what a search must have in common with one that goes on.
 func (b *bisector) asked() question {
-	return question{Command: b.line, Good: b.points[0].entry.ID, Bad: b.points[len(b.points)-1].entry.ID, Invert: b.options.invert}
+	return question{Command: b.line, Good: b.points[0].entry.ID, Bad: b.points[len(b.points)-1].entry.ID, Invert: b.options.invert, Timeout: b.options.timeout}
 }
 
 // find runs the search to its end, and counts its rounds.
@@ -175,17 +178,24 @@ func (b *bisector) find() (rounds int, err error) {
 			return rounds, nil
 		}
 		rounds++
-		b.c.Notice("round %d: the command runs in %s", rounds, print.Count(len(next), "workspace"))
+		b.say("round %d: the command runs in %s", rounds, print.Count(len(next), "workspace"))
 		if err := b.runRound(next); err != nil {
 			return rounds, err
 		}
 	}
 }
 
+// say tells the user something, from any goroutine.
+func (b *bisector) say(format string, args ...any) {
+	b.saying.Lock()
+	defer b.saying.Unlock()
+	b.c.Notice(format, args...)
+}
+
 // runRound runs the command on several states at once.
 func (b *bisector) runRound(next []int) error {
 	var all sync.WaitGroup
-	var mu sync.Mutex // the search, the errors and the notices
+	var mu sync.Mutex // the search and the errors
 	var failed []error
 	for _, i := range next {
 		all.Go(func() {
@@ -207,7 +217,7 @@ func (b *bisector) runRound(next []int) error {
 			if last != "" && check.State != missions.CheckGood {
 				text += ": " + print.Clean(last)
 			}
-			b.c.Notice("%s", text)
+			b.say("%s", text)
 		})
 	}
 	all.Wait()

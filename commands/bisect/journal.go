@@ -9,16 +9,18 @@ import (
 	"path/filepath"
 	"sync"
 	"syscall"
+	"time"
 
 	"github.com/umbra-vcs/umbra/missions"
 )
 
 // question is what a search is for.
 type question struct {
-	Command string `json:"command"`
-	Good    string `json:"good"` // the snapshots
-	Bad     string `json:"bad"`
-	Invert  bool   `json:"invert,omitempty"`
+	Command string        `json:"command"`
+	Good    string        `json:"good"` // the snapshots
+	Bad     string        `json:"bad"`
+	Invert  bool          `json:"invert,omitempty"`
+	Timeout time.Duration `json:"timeout,omitempty"`
 }
 
 // event is a line of a journal: what is asked, a workspace that is about to be made, or what

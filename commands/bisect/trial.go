@@ -16,7 +16,7 @@ func (b *bisector) try(p point) (check missions.Check, last string, err error) {
 	}
 	output := b.home.CheckOutputFile(m.ID)
 	check, err = checks.Command{
-		Line: b.line, Workspace: m.Workspace, Output: output, Limit: b.options.timeout, Environ: b.c.Environ(), More: []string{"UMBRA_MISSION=" + m.ID},
+		Line: b.line, Workspace: m.Workspace, Output: output, Limit: b.limit, Environ: b.c.Environ(), More: []string{"UMBRA_MISSION=" + m.ID},
 	}.Run(b.c.Context)
 	last = checks.LastLine(output)
 	b.removeScratch(m.Name)
@@ -47,7 +47,7 @@ func (b *bisector) makeScratch(p point) (m missions.Mission, err error) {
 		return m, err
 	}
 	// Another command than the agent's: the files alone are forked, and no conversation.
-	made, err := b.svc.Fork(b.ctx, missions.ForkRequest{Caller: b.caller, From: p.entry.ID, Name: name, Command: []string{"true"}, NoWait: true, Yes: true})
+	made, err := b.svc.Fork(b.c.Context, missions.ForkRequest{Caller: b.caller, From: p.entry.ID, Name: name, Command: []string{"true"}, NoWait: true, Yes: true})
 	if err != nil {
 		return m, err
 	}
@@ -58,7 +58,7 @@ func (b *bisector) makeScratch(p point) (m missions.Mission, err error) {
 func (b *bisector) removeScratch(name string) {
 	b.forking.Lock()
 	defer b.forking.Unlock()
-	ctx := context.WithoutCancel(b.ctx)
+	ctx := context.WithoutCancel(b.c.Context)
 	removed, err := b.svc.Remove(ctx, missions.RemoveRequest{Caller: b.caller, Missions: []string{name}, Workspace: true, Force: true})
 	var ids []string
 	for _, m := range removed.Missions {
@@ -71,6 +71,6 @@ func (b *bisector) removeScratch(name string) {
 		_ = os.Remove(b.home.CheckOutputFile(id)) // what the last line was is said already
 	}
 	if err != nil && missions.AsError(err).Kind != missions.KindNotFound {
-		b.c.Notice("note: a workspace of the search stays: %s; umbra mission rm --workspace %s", missions.AsError(err).Message, name)
+		b.say("note: a workspace of the search stays: %s; umbra mission rm --workspace %s", missions.AsError(err).Message, name)
 	}
 }
