@@ -82,7 +82,7 @@ func (rs *Restorer) PlanRestore(ctx context.Context, m *projects.Mission, target
 		Mission: m.ID, MissionName: m.Name, Workspace: m.Binding.Workspace,
 	}
 	if r.Promotion != nil {
-		if err := beginPromotion(rs, m, j, *r.Promotion); err != nil {
+		if err := beginPromotion(ctx, rs, m, j, *r.Promotion); err != nil {
 			return nil, err
 		}
 	}

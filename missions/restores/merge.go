@@ -24,7 +24,7 @@ type Base struct {
 // FindBase is what a mission and another one have in common. point is a moment that is in
 // the histories of both.
 func FindBase(ctx context.Context, m, other *projects.Mission, point string) (Base, error) {
-	base, err := findMergeBase(m, other, point)
+	base, err := findMergeBase(ctx, m, other, point)
 	if err != nil {
 		return Base{}, err
 	}

@@ -3,14 +3,15 @@ package restores
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"slices"
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/capture"
+	"github.com/umbra-vcs/umbra/gitstore/merge"
 	"github.com/umbra-vcs/umbra/gitstore/records"
 	"github.com/umbra-vcs/umbra/gitstore/shadow"
-	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/addresses"
 	"github.com/umbra-vcs/umbra/missions/home"
 	"github.com/umbra-vcs/umbra/missions/projects"
@@ -28,19 +29,45 @@ type mergeBase struct {
 	left     []string // the paths that are still to come from an older moment
 }
 
-// findMergeBase looks for the base in the promotions and merges that stand of either mission
-// into the other, the newest first, and in the point at which they parted at last. A
-// promotion or merge counts until files are restored to a moment that has nothing of it;
-// where only some paths were, it counts for all others.
-func findMergeBase(m, fork *projects.Mission, point string) (*mergeBase, error) {
+// findMergeBase looks for the base in the promotions and merges of both that stand, the
+// newest first, and in the fork point at last. One counts until files are restored to a
+// moment that has nothing of it; where only some paths were, it counts for all others.
+func findMergeBase(ctx context.Context, m, fork *projects.Mission, point string) (*mergeBase, error) {
+	pointID, err := gitstore.ParseID(point)
+	if err != nil {
+		return nil, err
+	}
 	base := &mergeBase{project: m.Project}
-	for c, err := range newestFirst(commonMoments(m, fork), commonMoments(fork, m)) {
-		if err == nil {
-			err = base.addPromotion(c)
+	mine, stopMine := iter.Pull2(commonMoments(m, fork, pointID, true))
+	defer stopMine()
+	theirs, stopTheirs := iter.Pull2(commonMoments(fork, m, pointID, false))
+	defer stopTheirs()
+	a, err, _ := mine()
+	b, failed, _ := theirs()
+	for err = errors.Join(err, failed); err == nil && !base.isWhole() && (a != nil || b != nil); {
+		var first *commonMoment
+		if first, err = newerMoment(m.Project, a, b); err != nil {
+			break
 		}
-		if err != nil || base.isWhole() {
-			return base, err
+		switch first {
+		case nil:
+			if err = base.addCrossed(ctx, point, a, b); err == nil {
+				a, err, _ = mine()
+				b, failed, _ = theirs()
+				err = errors.Join(err, failed)
+			}
+		case a:
+			if err = base.addMoment(a.snapshot, a.left); err == nil {
+				a, err, _ = mine()
+			}
+		default:
+			if err = base.addMoment(b.snapshot, b.left); err == nil {
+				b, err, _ = theirs()
+			}
 		}
+	}
+	if err != nil || base.isWhole() {
+		return base, err
 	}
 	forked, err := addresses.SnapshotByID(m.Project, point)
 	if err != nil {
@@ -49,111 +76,40 @@ func findMergeBase(m, fork *projects.Mission, point string) (*mergeBase, error) 
 	return base, base.addMoment(forked, nil)
 }
 
-// commonMoment is a moment of one mission that a promotion or merge brought into another.
-type commonMoment struct {
-	op   PastOperation
-	at   *gitstore.Snapshot
-	back []string // the paths that were put back since
-}
-
-// commonMoments are those that a mission has of another one's history, the newest first.
-func commonMoments(m, of *projects.Mission) iter.Seq2[commonMoment, error] {
-	return func(yield func(commonMoment, error) bool) {
-		var restored []laterRestore
-		for op, err := range standingOperations(m) {
-			if projects.IsObjectLost(err) {
-				return
-			}
-			if err == nil && op.Plan == nil && op.Merge == "" {
-				continue // files stayed
-			}
-			var ids []gitstore.ID
-			if err == nil {
-				if ids, err = op.origins(); err != nil {
-					err = missions.Errorf(missions.KindDamaged, "umbra doctor", "operation %s: %w", op.ID, err)
-				}
-			}
-			if err == nil && op.Kind == string(missions.TriggerRestore) {
-				restored = append(restored, laterRestore{ids[0], op.Paths})
-				continue
-			}
-			c := commonMoment{op: op}
-			var at projects.NumberedSnapshot
-			ok := false
-			if err == nil {
-				at, ok, err = findOneInHistory(of, ids)
-				c.at = at.Snapshot
-			}
-			if ok && err == nil {
-				c.back, ok, err = putBackSince(m.Project, restored, op.Snapshot.ID)
-			}
-			if (ok || err != nil) && !yield(c, err) || err != nil {
-				return
-			}
-		}
-	}
-}
-
-// newestFirst is what both have, in the order of their operations.
-func newestFirst(a, b iter.Seq2[commonMoment, error]) iter.Seq2[commonMoment, error] {
-	return func(yield func(commonMoment, error) bool) {
-		nextA, stopA := iter.Pull2(a)
-		defer stopA()
-		nextB, stopB := iter.Pull2(b)
-		defer stopB()
-		x, errX, okX := nextA()
-		y, errY, okY := nextB()
-		for okX || okY {
-			first := okX && (!okY || errX != nil || errY == nil && !x.op.Snapshot.At.Before(y.op.Snapshot.At))
-			switch {
-			case first && !yield(x, errX), !first && !yield(y, errY):
-				return
-			case first:
-				x, errX, okX = nextA()
-			default:
-				y, errY, okY = nextB()
-			}
-		}
-	}
-}
-
-// origins are the snapshots that the state of an operation comes from.
-func (op PastOperation) origins() (ids []gitstore.ID, err error) {
-	texts := op.Merged
-	if op.Kind != string(missions.TriggerMerge) {
-		texts = []string{op.Target}
-	}
-	for _, text := range texts {
-		id, err := gitstore.ParseID(text)
-		if err != nil {
-			return nil, err
-		}
-		ids = append(ids, id)
-	}
-	return ids, nil
-}
-
-// findOneInHistory finds the one of some snapshots that is in a mission's history.
-func findOneInHistory(m *projects.Mission, ids []gitstore.ID) (at projects.NumberedSnapshot, ok bool, err error) {
-	for _, id := range ids {
-		if at, ok, err = m.Project.FindInHistory(m.Tip.ID, id); ok || err != nil {
-			break
-		}
-	}
-	return at, ok, err
-}
-
 // isWhole reports whether each path has its moment.
 func (b *mergeBase) isWhole() bool { return b.snapshot != nil && len(b.left) == 0 }
 
-// addPromotion adds the moment that a promotion or merge brought, but for paths that were put
-// back since.
-func (b *mergeBase) addPromotion(c commonMoment) error {
-	left, err := leftByPromotion(b.project, c.op, c.at.Tree)
+// addCrossed adds two moments of which neither has what the other brought: what both came to
+// by a merge. Where they conflict it has what is on no side, so that the user is asked.
+func (b *mergeBase) addCrossed(ctx context.Context, point string, mine, theirs *commonMoment) error {
+	store := b.project.Store
+	forked, err := addresses.SnapshotByID(b.project, point)
 	if err != nil {
 		return err
 	}
-	return b.addMoment(c.at, slices.Concat(left, c.back))
+	got, err := merge.Attempt(ctx, store, merge.Sides{Base: forked.Tree, Ours: mine.snapshot.Tree, Theirs: theirs.snapshot.Tree})
+	if err != nil {
+		return err
+	}
+	tree, batch := records.NewTree(store, got.Tree), store.NewBatch()
+	defer batch.Discard()
+	for _, c := range got.Conflicts {
+		id, err := batch.Blob(fmt.Appendf(nil, "%s in %s or in %s\n", c.Path, mine.snapshot.ID, theirs.snapshot.ID))
+		if err == nil {
+			err = tree.PutEntry(c.Path, gitstore.ModeFile, id)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	both := *mine.snapshot
+	if both.Tree, err = tree.Write(batch); err != nil {
+		return err
+	}
+	if err := batch.Flush(ctx); err != nil {
+		return err
+	}
+	return b.addMoment(&both, slices.Concat(mine.left, theirs.left))
 }
 
 // addMoment gives the paths that have no moment yet the files of an older one, but for
@@ -256,32 +212,4 @@ func entryAt(s *shadow.Store, tree gitstore.ID, path string) (gitstore.TreeEntry
 		return gitstore.TreeEntry{}, nil
 	}
 	return e, err
-}
-
-// laterRestore is a restore of files that came after a promotion.
-type laterRestore struct {
-	target gitstore.ID
-	paths  []gitstore.Text // empty for all
-}
-
-// putBackSince lists the paths that later restores put back to moments that have nothing of
-// a promotion. It reports false where one of them put all files back.
-func putBackSince(p *projects.Project, later []laterRestore, promotion gitstore.ID) (back []string, stands bool, err error) {
-	for _, r := range later {
-		_, ok, err := p.FindInHistory(r.target, promotion)
-		switch lost := projects.IsObjectLost(err); {
-		case err != nil && !lost:
-			return nil, false, err
-		case ok && !lost:
-			continue
-		}
-		// Where the history is lost, what came with that restore can't be known.
-		if len(r.paths) == 0 {
-			return nil, false, nil
-		}
-		for _, path := range r.paths {
-			back = append(back, string(path))
-		}
-	}
-	return back, true, nil
 }

@@ -20,10 +20,18 @@ type PastOperation struct {
 // ReadOperation reads the operation that a snapshot records. Only the mission's own
 // operations count: a fork does not undo what happened to its parent.
 func ReadOperation(m *projects.Mission, s *gitstore.Snapshot) (PastOperation, bool, error) {
-	if s.Mission != m.ID || projects.TriggersOf(s).Operation() == "" {
+	if s.Mission != m.ID {
 		return PastOperation{}, false, nil
 	}
-	doc, err := m.Project.ReadRecordDoc(s, projects.OperationDoc)
+	return readAnyOperation(m.Project, s)
+}
+
+// readAnyOperation reads the operation that a snapshot of any mission records.
+func readAnyOperation(project *projects.Project, s *gitstore.Snapshot) (PastOperation, bool, error) {
+	if projects.TriggersOf(s).Operation() == "" {
+		return PastOperation{}, false, nil
+	}
+	doc, err := project.ReadRecordDoc(s, projects.OperationDoc)
 	if errors.Is(err, gitstore.ErrNoEntry) {
 		return PastOperation{}, false, nil
 	}
@@ -73,15 +81,21 @@ func UndoableOperations(m *projects.Mission, kind string, n int) ([]PastOperatio
 // standingOperations lists a mission's restores and promotions that no undo has taken
 // back, the newest first. Where a redo brought one back, it stands.
 func standingOperations(m *projects.Mission) iter.Seq2[PastOperation, error] {
+	return standingWhile(m, func(s *gitstore.Snapshot) bool { return s.Mission == m.ID })
+}
+
+// standingWhile lists those in a mission's history down to where it is to end. What was done
+// before the mission was forked is its too.
+func standingWhile(m *projects.Mission, goesOn func(*gitstore.Snapshot) bool) iter.Seq2[PastOperation, error] {
 	return func(yield func(PastOperation, error) bool) {
 		reversed := map[string]bool{}
 		for s, err := range m.Project.Store.Snapshots(m.Tip.ID, shadow.HistoryOptions{}) {
-			if err == nil && s.Mission != m.ID {
+			if err == nil && !goesOn(s) {
 				return
 			}
 			op, ok := PastOperation{}, false
 			if err == nil {
-				op, ok, err = ReadOperation(m, s)
+				op, ok, err = readAnyOperation(m.Project, s)
 			}
 			switch {
 			case err != nil:

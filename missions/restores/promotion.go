@@ -31,12 +31,12 @@ type promotion struct {
 }
 
 // beginPromotion makes a job a promotion of a fork.
-func beginPromotion(rs *Restorer, m *projects.Mission, j *Job, p missions.Promotion) error {
+func beginPromotion(ctx context.Context, rs *Restorer, m *projects.Mission, j *Job, p missions.Promotion) error {
 	fork, err := rs.LoadMissionOrRemoved(m.Project, p.Fork)
 	if err != nil {
 		return err
 	}
-	base, err := findMergeBase(m, fork, fork.Parent.Snapshot)
+	base, err := findMergeBase(ctx, m, fork, fork.Parent.Snapshot)
 	if err != nil {
 		return err
 	}
