@@ -14,6 +14,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/umbra-vcs/umbra/scripts/lab"
 	"github.com/umbra-vcs/umbra/scripts/patience"
 )
 
@@ -25,6 +26,7 @@ func TestScripts(t *testing.T) {
 		Dir: "testdata/script",
 		Setup: func(env *testscript.Env) error {
 			home := filepath.Join(env.WorkDir, "home")
+			env.Defer(func() { endLeft(t, "UMBRA_HOME="+filepath.Join(env.WorkDir, "umbra")+"\x00") })
 			for _, kv := range [][2]string{
 				{"HOME", home}, {"UMBRA_HOME", filepath.Join(env.WorkDir, "umbra")}, {"UMBRA_NO_DAEMON", "1"}, {"SHELL", "/bin/sh"},
 				{"XDG_CONFIG_HOME", filepath.Join(home, ".config")}, {"XDG_DATA_HOME", ""}, {"XDG_RUNTIME_DIR", ""}, {"UMBRA_MISSION", ""},
@@ -44,6 +46,21 @@ func TestScripts(t *testing.T) {
 			"example": scriptExample,
 		},
 	})
+}
+
+// endLeft kills the processes of a script that has ended. Those of one that failed would be
+// waited for, before anything is said: a keeper leaves an interrupt to its agent.
+func endLeft(t *testing.T, variable string) {
+	for deadline := time.Now().Add(patience.Of(time.Minute)); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+		left := lab.ProcessesWith(variable)
+		if len(left) == 0 {
+			return
+		}
+		for _, p := range left {
+			_ = syscall.Kill(int(p), syscall.SIGKILL)
+		}
+	}
+	t.Errorf("a script's processes do not end: %v", lab.ProcessesWith(variable))
 }
 
 // code N COMMAND…: the command ends with that exit code.
