@@ -82,6 +82,7 @@ func runDaemonStop(c *call.Call) error {
 	if err != nil {
 		return err
 	}
+	o.Patience = connect.Patience // it may finish what it does
 	ctx, cancel := context.WithTimeout(c.Context, connect.Patience)
 	defer cancel()
 	was, err := client.Leave(ctx, o)

@@ -60,18 +60,39 @@ type search struct {
 	started *started
 	asked   bool // an older one to leave
 	last    error
+	// patience is how long it may take.
+	patience time.Duration
 }
 
+// begins reports whether a process is about to serve, or to make way for the next: one that
+// this process has started and that has not ended, or one that has the home and no socket.
+func (s *search) begins() bool {
+	if _, _, held := s.options.Home.LockHolder(); held {
+		return nobody(s.last)
+	}
+	if s.started == nil {
+		return false
+	}
+	ended, _ := s.started.result()
+	return !ended
+}
+
+// beginPatience is how long a daemon may take to begin, where a person waits: on a busy
+// machine to start a process alone takes seconds.
+const beginPatience = 30 * time.Second
+
 // connect finds a process that serves, within the timeout, or within half of
-// the time that the caller has: the other half is for doing without.
+// the time that the caller has: the other half is for doing without. A caller with all
+// the time waits longer for one that begins.
 func (c *Client) connect(ctx context.Context) error {
 	timeout := c.options.Timeout
-	if deadline, ok := ctx.Deadline(); ok {
+	deadline, hurried := ctx.Deadline()
+	if hurried {
 		timeout = min(timeout, time.Until(deadline)/2)
 	}
 	limited, cancel := patient(ctx, timeout)
-	defer cancel()
-	s := &search{Client: c}
+	defer func() { cancel() }()
+	s := &search{Client: c, patience: timeout}
 	for pause := 2 * time.Millisecond; ; pause = min(2*pause, 20*time.Millisecond) {
 		found, err := s.step(limited)
 		if found || err != nil {
@@ -81,7 +102,12 @@ func (c *Client) connect(ctx context.Context) error {
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			return s.explain()
+			if hurried || s.patience >= beginPatience || !s.begins() {
+				return s.explain()
+			}
+			cancel()
+			s.patience = beginPatience
+			limited, cancel = patient(ctx, beginPatience-timeout)
 		}
 	}
 }
@@ -179,7 +205,7 @@ func (s *search) explain() error {
 			return missions.Errorf(missions.KindNoDaemon, "umbra daemon run shows why; "+without,
 				"the daemon that was started ended: %w; see %s", err, log)
 		}
-		return missions.Errorf(missions.KindNoDaemon, without+"; see "+log, "the daemon that was started does not serve after %s", s.options.Timeout)
+		return missions.Errorf(missions.KindNoDaemon, without+"; see "+log, "the daemon that was started does not serve after %s", s.patience)
 	}
 	return missions.Errorf(missions.KindNoDaemon, "umbra daemon start", "no daemon runs: %w", last)
 }

@@ -344,6 +344,18 @@ func TestStartsAgain(t *testing.T) {
 	b.mission(c, "work")
 }
 
+// TestBeginsSlowly: who has all the time waits longer for a daemon that begins than for one
+// that says nothing.
+func TestBeginsSlowly(t *testing.T) {
+	b := newBench(t)
+	o := client.Options{Home: b.home, Version: "test", Environ: os.Environ(), Timeout: time.Millisecond, Patience: patience.Of(time.Minute)}
+	b.starting(&o)
+	c, err := client.Connect(context.Background(), o)
+	must(t, err)
+	b.mission(c, "work")
+	must(t, c.Close())
+}
+
 // at is the bench with another home.
 func (b *bench) at(dir string) *bench {
 	twin := &bench{TB: b.TB, user: b.user, work: b.work, home: b.home}
