@@ -125,15 +125,24 @@ func (p *pty) expect(pattern string) string {
 // hands its terminal over is the shell's, or lost.
 func (p *pty) insist(s, pattern string) {
 	p.t.Helper()
+	p.retyped(s, pattern, 200*time.Millisecond)
+}
+
+// retyped types s, and again after each pause, until the program has answered.
+func (p *pty) retyped(s, pattern string, pause time.Duration) {
+	p.t.Helper()
 	re := regexp.MustCompile(pattern)
-	for deadline := time.Now().Add(patience.Of(time.Minute)); time.Now().Before(deadline); time.Sleep(200 * time.Millisecond) {
+	said := func() bool {
 		p.mu.Lock()
-		said := re.MatchString(p.said.String()[p.seen:])
-		p.mu.Unlock()
-		if said {
-			break
+		defer p.mu.Unlock()
+		return re.MatchString(p.said.String()[p.seen:])
+	}
+	var last time.Time
+	for deadline := time.Now().Add(patience.Of(time.Minute)); !said() && time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+		if time.Since(last) > pause {
+			p.typed(s)
+			last = time.Now()
 		}
-		p.typed(s)
 	}
 	p.expect(pattern)
 }
