@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"math/rand/v2"
 	"os"
@@ -47,7 +48,11 @@ func TestForkInChild(t *testing.T) {
 		if err := os.WriteFile(at+".new", data, 0o600); err != nil {
 			return err
 		}
-		return os.Rename(at+".new", at)
+		if err := os.Rename(at+".new", at); err != nil {
+			return err
+		}
+		_, err = io.Copy(io.Discard, os.Stdin)
+		return err
 	}
 	l.fork(src, target)
 }
@@ -65,6 +70,11 @@ func TestKilledForks(t *testing.T) {
 	for round := range 10 {
 		child := exec.Command(os.Args[0], "-test.run=^TestForkInChild$")
 		child.Env = append(os.Environ(), childLab+"="+l.base, "TMPDIR="+t.TempDir())
+		if round == 0 { // waits here for its death
+			if _, err := child.StdinPipe(); err != nil {
+				t.Fatal(err)
+			}
+		}
 		if err := child.Start(); err != nil {
 			t.Fatal(err)
 		}
