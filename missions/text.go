@@ -1,6 +1,7 @@
 package missions
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -25,6 +26,15 @@ func ErrorLine(message string) string {
 		return strings.Join(strings.Fields(message), " ")
 	}
 	return OneLine("error", message)
+}
+
+// NameSome names the first of some paths, and says how many more there are.
+func NameSome(paths []string) string {
+	const most = 3
+	if more := len(paths) - most; more > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(paths[:most], ", "), more)
+	}
+	return strings.Join(paths, ", ")
 }
 
 // MaxPromptBytes bounds the prompt that a mission's record repeats, in bytes. The

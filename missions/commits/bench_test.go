@@ -45,9 +45,11 @@ func (b *bench) in(dir string, args ...string) string {
 	b.Helper()
 	cmd := exec.Command("git", args...)
 	cmd.Dir, cmd.Env = dir, b.environ
-	out, err := cmd.CombinedOutput()
+	var said bytes.Buffer
+	cmd.Stderr = &said
+	out, err := cmd.Output()
 	if err != nil {
-		b.Fatalf("git %v: %v\n%s", args, err, out)
+		b.Fatalf("git %v: %v\n%s%s", args, err, out, &said)
 	}
 	return strings.TrimSpace(string(out))
 }

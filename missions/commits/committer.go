@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/home"
 )
 
 // Options say what lands, where, and with whose environment.
@@ -173,7 +174,7 @@ func (c *Committer) explain(err error) error {
 	}
 	return missions.Errorf(missions.KindConflict,
 		"git diff, in the workspace, shows them: commit your own changes first, or --all lands what others have changed, too",
-		"%s has lines, or the workspace had, that are not the mission's, where it changed them too: %s; nothing was changed", c.target.branch, nameSome(paths))
+		"%s has lines, or the workspace had, that are not the mission's, where it changed them too: %s; nothing was changed", c.target.branch, missions.NameSome(paths))
 }
 
 // Preview is the commits that would be made.
@@ -200,7 +201,7 @@ func (r *repository) findTarget(plan missions.LandingPlan, asked string) (t targ
 		return t, missions.Errorf(missions.KindConflict, "git switch -c NAME first, or --branch NAME", "no branch is checked out in %s", r.user.TopLevel)
 	case asked == "" && plan.Branch != "" && plan.Branch != here:
 		return t, missions.Errorf(missions.KindConflict,
-			fmt.Sprintf("--branch %s lands it there, --branch %s on what is checked out now", quotedWord(plan.Branch), quotedWord(here)),
+			fmt.Sprintf("--branch %s lands it there, --branch %s on what is checked out now", home.ShellQuote(plan.Branch), home.ShellQuote(here)),
 			"%s has worked on %s, and %s is checked out now", m.Name, plan.Branch, here)
 	case asked == "":
 		asked = here
@@ -226,14 +227,6 @@ func (r *repository) findTarget(plan missions.LandingPlan, asked string) (t targ
 		}
 	}
 	return t, nil
-}
-
-// quotedWord is a word for the user's shell, quoted only if it must be.
-func quotedWord(s string) string {
-	if strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/-") == "" {
-		return s
-	}
-	return quoted(s)
 }
 
 // checkedOutAt is the worktree that has a branch, "" if none has.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore/git"
 	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/home"
 )
 
 // file is an entry of the user's trees and indexes; the zero one is none.
@@ -66,16 +67,13 @@ func (c *contents) moveFilters(configured string) error {
 	for _, key := range slices.Sorted(maps.Keys(commands)) {
 		if command := commands[key]; command != "" {
 			c.filters = append(c.filters, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s", n, key),
-				fmt.Sprintf("GIT_CONFIG_VALUE_%d=cd %s && %s", n, quoted(c.repo.user.TopLevel), command))
+				fmt.Sprintf("GIT_CONFIG_VALUE_%d=cd %s && %s", n, home.ShellQuote(c.repo.user.TopLevel), command))
 			n++
 		}
 	}
 	c.filters = append(c.filters, fmt.Sprintf("GIT_CONFIG_COUNT=%d", n))
 	return nil
 }
-
-// quoted is a word for a shell.
-func quoted(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
 // of gives a file of a tree that add has added.
 func (c *contents) of(tree, path string) file { return c.known[version{tree, path}] }
@@ -96,19 +94,30 @@ func (c *contents) add(tree string, files map[string]missions.LandingFile) error
 		return err
 	}
 	defer os.RemoveAll(dir)
-	if err := c.writeAttributes(dir, tree, blobs); err != nil {
+	without, err := c.writeAttributes(dir, tree, blobs)
+	if err != nil {
 		return err
 	}
 	if err := c.writeFiles(filepath.Join(dir, filepath.FromSlash(c.repo.prefix)), blobs); err != nil {
 		return err
 	}
-	return c.addFrom(dir, tree, blobs)
+	return c.addFrom(dir, tree, blobs, without)
 }
 
-// addFrom lets git add files that are written in a directory to an index of its own.
-func (c *contents) addFrom(dir, tree string, blobs map[string]missions.LandingFile) error {
+// addFrom lets git add files that are written in a directory to an index of its own, without
+// attributes of the branch that the files' tree does not have: git takes those of the index
+// where it finds none on the disk.
+func (c *contents) addFrom(dir, tree string, blobs map[string]missions.LandingFile, without []string) error {
 	index := filepath.Join(c.scratch, "add.index")
 	if err := copyFile(c.index, index); err != nil {
+		return err
+	}
+	var gone bytes.Buffer
+	for _, name := range without {
+		gone.WriteString(c.repo.prefix + name + "\x00")
+	}
+	remove := run{args: []string{"update-index", "--force-remove", "-z", "--stdin"}, env: []string{"GIT_INDEX_FILE=" + index}, input: &gone}
+	if _, err := c.repo.git(remove); err != nil {
 		return err
 	}
 	var paths bytes.Buffer
@@ -145,8 +154,8 @@ const attributesName = ".gitattributes"
 const mostArguments = 400
 
 // writeAttributes writes the files of a tree that say how git takes the given ones, and
-// those above the workspace.
-func (c *contents) writeAttributes(dir, tree string, blobs map[string]missions.LandingFile) error {
+// those above the workspace. Where a directory has no such file, its name is in without.
+func (c *contents) writeAttributes(dir, tree string, blobs map[string]missions.LandingFile) (without []string, err error) {
 	above := strings.TrimSuffix(c.repo.prefix, "/")
 	for above != "" {
 		if above = path.Dir(above); above == "." {
@@ -157,7 +166,7 @@ func (c *contents) writeAttributes(dir, tree string, blobs map[string]missions.L
 			continue // git follows no link
 		}
 		if err := copyFile(filepath.Join(c.repo.user.TopLevel, place), filepath.Join(dir, place)); err != nil && !os.IsNotExist(err) {
-			return err
+			return nil, err
 		}
 	}
 	asked := map[string]bool{}
@@ -173,7 +182,7 @@ func (c *contents) writeAttributes(dir, tree string, blobs map[string]missions.L
 	for names := range slices.Chunk(slices.Sorted(maps.Keys(asked)), mostArguments) {
 		out, err := git.Run(c.repo.ctx, git.Command{GitDir: c.shadow, Args: append([]string{"ls-tree", "-z", tree, "--"}, names...)})
 		if err != nil {
-			return err
+			return nil, err
 		}
 		for entry := range strings.SplitSeq(string(out), "\x00") {
 			about, name, _ := strings.Cut(entry, "\t")
@@ -182,7 +191,12 @@ func (c *contents) writeAttributes(dir, tree string, blobs map[string]missions.L
 			}
 		}
 	}
-	return c.writeFiles(filepath.Join(dir, filepath.FromSlash(c.repo.prefix)), found)
+	for name := range asked {
+		if !found[name].Exists() {
+			without = append(without, name)
+		}
+	}
+	return without, c.writeFiles(filepath.Join(dir, filepath.FromSlash(c.repo.prefix)), found)
 }
 
 // writeFiles writes files of the shadow repository as they were on the disk.

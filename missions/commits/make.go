@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/home"
 )
 
 // Make makes the commits. If one is refused, the branch and the index are as before, but for
@@ -92,7 +93,7 @@ func (c *Committer) checkIndex() error {
 	}
 	paths := strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00")
 	return missions.Errorf(missions.KindConflict, "commit it first, or git restore --staged . leaves it in the files alone",
-		"something is staged that is no part of this: %s", nameSome(paths))
+		"something is staged that is no part of this: %s", missions.NameSome(paths))
 }
 
 // openBranch has git work on a branch that is not checked out: by a git directory that is
@@ -225,7 +226,7 @@ func (c *Committer) checkPlace(subject, id string) error {
 	if on == "" {
 		place = "on no branch"
 	}
-	return missions.Errorf(missions.KindConflict, fmt.Sprintf("git switch %s, then the same again lands there", quotedWord(c.target.branch)),
+	return missions.Errorf(missions.KindConflict, fmt.Sprintf("git switch %s, then the same again lands there", home.ShellQuote(c.target.branch)),
 		"HEAD left %s meanwhile, and the commit %q is %s: %s", c.target.branch, subject, place, id)
 }
 
@@ -355,7 +356,7 @@ func (c *Committer) commitsSince(r *repository, at string) (string, error) {
 	}
 	out, err := r.git(run{args: args})
 	if list := strings.TrimSuffix(string(out), "\x00"); list != "" || err != nil {
-		return nameSome(strings.Split(list, "\x00")), err
+		return missions.NameSome(strings.Split(list, "\x00")), err
 	}
 	return "its end at " + at, nil
 }

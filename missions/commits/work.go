@@ -2,7 +2,6 @@ package commits
 
 import (
 	"bytes"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -25,15 +24,8 @@ type work struct {
 // conflicts are paths that can't land.
 type conflicts []string
 
-func (c conflicts) Error() string { return "others have changed the same lines: " + nameSome(c) }
-
-// nameSome names the first of some paths.
-func nameSome(paths []string) string {
-	const most = 3
-	if len(paths) > most {
-		return strings.Join(paths[:most], ", ") + fmt.Sprintf(" and %d more", len(paths)-most)
-	}
-	return strings.Join(paths, ", ")
+func (c conflicts) Error() string {
+	return "others have changed the same lines: " + missions.NameSome(c)
 }
 
 // begin finds out what of the work the branch does not have yet: what the mission has

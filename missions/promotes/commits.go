@@ -117,10 +117,10 @@ func (c commits) planMove(ctx context.Context, fork, parent *projects.Mission, t
 		return nil, refuse("", "which files the commits change can't be told: %v", err)
 	case len(outside) > 0:
 		return nil, refuse("bring them by Git: "+c.mergeCommand()+"; or ",
-			"they change what is outside of the workspace of %s, where a promotion brings no files: %s", parent.Name, nameSome(outside))
+			"they change what is outside of the workspace of %s, where a promotion brings no files: %s", parent.Name, missions.NameSome(outside))
 	case len(unkept) > 0:
 		return nil, refuse("bring them by Git: "+c.mergeCommand()+"; or ",
-			"they change files that Umbra does not keep, so that a promotion does not bring them: %s", nameSome(unkept))
+			"they change files that Umbra does not keep, so that a promotion does not bring them: %s", missions.NameSome(unkept))
 	}
 	if err := m.readTree(ctx, m.from, m.to, "-n"); err != nil {
 		return nil, refuse("commit or unstage it first, or ", "what is staged in %s is in the way of the commits: %s", parent.Name, reason(err))
@@ -196,10 +196,10 @@ func (m *branchMove) incompleteText(r missions.RestoreResult) string {
 		return slices.ContainsFunc(r.Foreign, func(f missions.PathReason) bool { return f.Path == k.Path })
 	})
 	if paths := m.changedAt(kept); len(paths) > 0 {
-		return nameSome(paths) + " did not come along"
+		return missions.NameSome(paths) + " did not come along"
 	}
 	if paths := m.changedAt(r.Displaced); len(paths) > 0 {
-		return "another program wrote " + nameSome(paths) + " meanwhile"
+		return "another program wrote " + missions.NameSome(paths) + " meanwhile"
 	}
 	return ""
 }

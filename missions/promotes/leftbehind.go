@@ -3,7 +3,6 @@ package promotes
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -47,13 +46,4 @@ func (m *branchMove) pathsLeftBehind(ctx context.Context, fork, parent *projects
 		}
 	}
 	return outside, unkept, nil
-}
-
-// nameSome names the first of some paths.
-func nameSome(paths []string) string {
-	const most = 3
-	if len(paths) > most {
-		return strings.Join(paths[:most], ", ") + fmt.Sprintf(" and %d more", len(paths)-most)
-	}
-	return strings.Join(paths, ", ")
 }

@@ -46,7 +46,7 @@ func (f *FilesPlan) describeTo(r *missions.RestoreResult) {
 	}
 	if len(f.inTheWay) > 0 {
 		r.Notes = append(r.Notes, fmt.Sprintf(
-			"to have %s back: move away what is there now, or make it readable, and type the restore again", foldPaths(f.inTheWay)))
+			"to have %s back: move away what is there now, or make it readable, and type the restore again", missions.NameSome(f.inTheWay)))
 	}
 }
 

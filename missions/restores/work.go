@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
 	"github.com/umbra-vcs/umbra/gitstore/failpoint"
@@ -159,18 +158,9 @@ func foldNotes(list []restore.Note) (out []string) {
 		paths[what] = append(paths[what], note.Path)
 	}
 	for _, what := range order {
-		out = append(out, what+": "+foldPaths(paths[what]))
+		out = append(out, what+": "+missions.NameSome(paths[what]))
 	}
 	return out
-}
-
-// foldPaths names the first of some paths, and says how many more there are.
-func foldPaths(paths []string) string {
-	const named = 3
-	if n := len(paths) - named; n > 0 {
-		return strings.Join(paths[:named], ", ") + fmt.Sprintf(" and %d more", n)
-	}
-	return strings.Join(paths, ", ")
 }
 
 // withhold keeps out of the snapshots to come what a restore left as it is and no rule
