@@ -13,6 +13,7 @@ import (
 	"github.com/umbra-vcs/umbra/commands/keeper"
 	"github.com/umbra-vcs/umbra/commands/print"
 	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/home"
 	"github.com/umbra-vcs/umbra/missions/projects"
 )
 
@@ -167,7 +168,7 @@ func newMission(c *call.Call, o missionNewOptions) error {
 }
 
 // mayStart refuses a program that the keeper would not find, before anything is made
-// for it. Where it is to run in no directory that is known yet, dir is "": one that may
+// for it; the error has the prompt, which is kept nowhere else. Where it is to run in no directory that is known yet, dir is "": one that may
 // be named by its place there is left to the keeper.
 func mayStart(c *call.Call, o missionNewOptions, vars keeper.Variables, dir string) error {
 	if !o.launching() {
@@ -182,7 +183,12 @@ func mayStart(c *call.Call, o missionNewOptions, vars keeper.Variables, dir stri
 		return nil
 	}
 	_, err := missions.LookPath(program, dir, path)
-	return err
+	if err == nil || o.prompt == "" {
+		return err
+	}
+	e := missions.AsError(err)
+	again := "no mission was made; to send the prompt: umbra mission new --prompt " + home.ShellQuote(o.prompt) + " -- COMMAND"
+	return missions.Errorf(e.Kind, strings.TrimPrefix(e.Hint+"; "+again, "; "), "%s", e.Message)
 }
 
 // known is the program of the agent that was asked for, if there is such an agent.
