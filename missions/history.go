@@ -81,7 +81,8 @@ type Holders struct {
 	Snapshots int      `json:"snapshots"`
 	Trash     []string `json:"trash,omitempty"` // the project's missions in it, by names that umbra trash empty takes
 	Captured  bool     `json:"captured"`        // a newest snapshot holds it: the next one will as well
-	// CapturedPaths are what the path is in those, whose workspaces may be others.
+	// CapturedPaths are what the path is in those, whose workspaces may be others; that
+	// of a directory ends in a slash.
 	CapturedPaths []string `json:"captured_paths,omitempty"`
 	Repository    string   `json:"repository,omitempty"` // the user's own repository, if it has the content too
 }

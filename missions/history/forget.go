@@ -62,16 +62,7 @@ func describeHolders(list []missions.Holder) string {
 func forgettingSteps(found missions.Holders, secrets []string, caches string) []string {
 	steps := []string{"have the secret replaced where it was issued: whoever read a snapshot, the conversation or a backup may have it"}
 	if found.Captured {
-		words := []string{"umbra config set capture.secrets"}
-		for _, path := range found.CapturedPaths {
-			if pattern := "/" + literalPattern.Replace(path); !slices.Contains(secrets, pattern) {
-				secrets = append(slices.Clone(secrets), pattern)
-			}
-		}
-		for _, pattern := range secrets {
-			words = append(words, home.ShellQuote(pattern))
-		}
-		steps = append(steps, "keep it out of snapshots once those that hold it are removed; the file stays where it is:", strings.Join(words, " "))
+		steps = append(steps, keepingOut(found.CapturedPaths, secrets)...)
 	}
 	if found.Repository != "" {
 		steps = append(steps, "your own repository "+found.Repository+" has it too: Umbra changes nothing there. What it tracks is captured whatever the pattern:",
@@ -96,6 +87,30 @@ func forgettingSteps(found missions.Holders, secrets []string, caches string) []
 	}
 	return append(steps, "umbra daemon stop && rm -r "+home.ShellQuote(found.Dir)+" "+home.ShellQuote(caches),
 		"umbra doctor says then that they are gone, and how to say that you know; after that, what the journal has of them goes with:", "umbra doctor --fix")
+}
+
+// keepingOut are the commands that keep paths out of snapshots to come. A pattern of
+// secrets is of files: a directory, whose path ends in a slash, gets a rule.
+func keepingOut(paths, secrets []string) (steps []string) {
+	files, rules := slices.Clone(secrets), []string{}
+	for _, path := range paths {
+		pattern := "/" + literalPattern.Replace(path)
+		switch {
+		case strings.HasSuffix(path, "/"):
+			rules = append(rules, pattern)
+		case path != "" && !slices.Contains(files, pattern):
+			files = append(files, pattern)
+		}
+	}
+	if len(files) > len(secrets) {
+		steps = append(steps, "keep it out of snapshots once those that hold it are removed; the file stays where it is:",
+			"umbra config set capture.secrets "+home.ShellCommand(files))
+	}
+	if len(rules) > 0 {
+		steps = append(steps, "keep the directory out of snapshots once those that hold it are removed; at the top of the workspace:",
+			"printf '%s\\n' "+home.ShellCommand(rules)+" >> .umbraignore")
+	}
+	return steps
 }
 
 // literalPattern takes the meaning from what means something in a pattern.

@@ -150,6 +150,9 @@ func (s *holderSearch) look(snap *gitstore.Snapshot, known map[string]missions.H
 		if err != nil {
 			return nil, err
 		}
+		if path != "" && entry.Mode.IsDir() {
+			path += "/"
+		}
 		held, s.contents[entry.ID] = append(held, path), true
 	}
 	if len(held) > 0 && !s.walked[snap.ID] {
