@@ -166,6 +166,9 @@ func writeResult(p *print.Printer, plan missions.LandingPlan, r commits.Result, 
 		if preview {
 			writeFiles(p, commit.Files)
 		}
+		if len(commit.Hooked) > 0 {
+			p.Line("    a hook of yours changed in it: %s", some(commit.Hooked))
+		}
 	}
 	if len(r.Left) > 0 {
 		p.Line("not landed, and still in the workspace: %s", some(r.Left))

@@ -14,15 +14,23 @@ import (
 	"github.com/umbra-vcs/umbra/missions/commits"
 )
 
-// landed is which work of a mission is on a branch, as it is kept beside the mission.
+// landed is which work of a mission is on branches, as it is kept beside the mission.
 type landed struct {
-	Steps   []string `json:"steps"`
-	Branch  string   `json:"branch"`
-	Commits []string `json:"commits"` // all that were made, oldest first
+	Landings []landing `json:"landings"` // oldest first
+}
+
+// landing is what a branch had when umbra land ended, whoever had committed it.
+type landing struct {
+	Branch string   `json:"branch"`
+	Commit string   `json:"commit"` // that the branch was at
+	Steps  []string `json:"steps"`  // ids of the steps that it had
 }
 
 // keepLanded notes what is on a branch now, beside what was before.
 func keepLanded(c *call.Call, m missions.Mission, r commits.Result) error {
+	if len(r.Landed) == 0 {
+		return nil
+	}
 	if c.Unwritten != nil {
 		return c.Unwritten
 	}
@@ -35,13 +43,8 @@ func keepLanded(c *call.Call, m missions.Mission, r commits.Result) error {
 	if err != nil {
 		return err
 	}
-	all.Branch = r.Branch
-	all.Steps = append(all.Steps, r.Landed...)
-	slices.Sort(all.Steps)
-	all.Steps = slices.Compact(all.Steps)
-	for _, commit := range r.Commits {
-		all.Commits = append(all.Commits, commit.ID)
-	}
+	all.Landings = slices.DeleteFunc(all.Landings, func(l landing) bool { return l.Branch == r.Branch && l.Commit == r.Head })
+	all.Landings = append(all.Landings, landing{Branch: r.Branch, Commit: r.Head, Steps: r.Landed})
 	text, err := json.Marshal(all)
 	if err != nil {
 		return err
@@ -92,20 +95,48 @@ func Missions(ctx context.Context, c *call.Call, svc missions.Service, caller mi
 	}
 	for _, m := range all {
 		l, err := readLanded(h.LandedFile(m.ID))
-		if err != nil || len(l.Steps) == 0 || !m.IsUnmanned() {
+		if err != nil || len(l.Landings) == 0 || !m.IsUnmanned() {
 			continue
 		}
 		plan, err := svc.PlanLanding(ctx, missions.LandingRequest{Caller: caller, Mission: m.ID})
 		if err != nil {
 			continue // its workspace is gone, or the like: it says so where it is named
 		}
-		whole := true
-		for _, s := range plan.Steps {
-			whole = whole && (!s.IsOwn() || slices.Contains(l.Steps, s.ID()))
-		}
-		if whole && commits.AreOnBranch(ctx, plan.Mission, c.Environ(), l.Commits) {
+		if l.isWhole(plan, l.stepsOnBranches(ctx, c, plan.Mission)) {
 			names = append(names, m.ID)
 		}
 	}
 	return names, nil
+}
+
+// isWhole reports whether branches have all of a mission's work, and all that has ever landed,
+// such as what others had changed.
+func (l landed) isWhole(plan missions.LandingPlan, onBranches map[string]bool) bool {
+	for _, s := range plan.Steps {
+		if s.IsOwn() && !onBranches[s.ID()] {
+			return false
+		}
+	}
+	for _, landing := range l.Landings {
+		for _, id := range landing.Steps {
+			if !onBranches[id] {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// stepsOnBranches are the ids of the steps that are on a branch still.
+func (l landed) stepsOnBranches(ctx context.Context, c *call.Call, m missions.Mission) map[string]bool {
+	steps := map[string]bool{}
+	for _, landing := range l.Landings {
+		if !commits.IsOnBranch(ctx, m, c.Environ(), landing.Commit) {
+			continue
+		}
+		for _, id := range landing.Steps {
+			steps[id] = true
+		}
+	}
+	return steps
 }

@@ -37,6 +37,7 @@ type Result struct {
 	Branch  string   `json:"branch"`
 	Commits []Commit `json:"commits"`
 	Left    []string `json:"left"`            // paths that differ from the branch still
+	Head    string   `json:"-"`               // the commit that the branch is at then
 	Landed  []string `json:"-"`               // ids of the steps that are on the branch
 	Below   int      `json:"below,omitempty"` // commits of the agent itself that the branch begins with
 }

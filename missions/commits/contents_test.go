@@ -5,8 +5,10 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // TestAttributesThatGo: where a turn removes the attributes, or makes a link of them, git
@@ -74,5 +76,48 @@ func TestInterruptedGitLeavesNoLock(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(b.dir, ".git", "index.lock")); !os.IsNotExist(err) {
 		t.Errorf("a lock stays: %v", err)
+	}
+}
+
+// TestHookThatStagesMore: what a hook adds to a commit is named.
+func TestHookThatStagesMore(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.begin()
+	b.put("mine.txt", "mine\n")
+	b.step("", "")
+	b.put("a.txt", "a\n")
+	b.step("1", "add a")
+	b.hook("pre-commit", "git add -A\n")
+	r := b.land()
+	if len(r.Commits) != 1 || len(r.Commits[0].Files) != 2 || !slices.Equal(r.Commits[0].Hooked, []string{"mine.txt"}) {
+		t.Errorf("landed %+v", r.Commits)
+	}
+}
+
+// TestOtherBranchReadsNoOtherFiles: files that a landing leaves alone are not read, also
+// where the branch is not checked out.
+func TestOtherBranchReadsNoOtherFiles(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	read := filepath.Join(b.home, "read")
+	b.put("log", "#!/bin/sh\necho $1 >>"+read+"\ncat\n")
+	b.chmod("log", 0o755)
+	b.git("config", "filter.log.clean", "./log %f")
+	b.put(".gitattributes", "*.up filter=log\n")
+	b.put("other.up", "other\n")
+	old := time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC) // git reads again what is as young as its index
+	if err := os.Chtimes(filepath.Join(b.dir, "other.up"), old, old); err != nil {
+		t.Fatal(err)
+	}
+	b.begin()
+	b.put("a.txt", "a\n")
+	b.step("1", "add a")
+	if err := os.Remove(read); err != nil {
+		t.Fatal(err)
+	}
+	b.land(func(o *Options) { o.Branch = "topic" })
+	if text, err := os.ReadFile(read); !os.IsNotExist(err) {
+		t.Errorf("read: %q, %v", text, err)
 	}
 }

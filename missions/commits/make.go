@@ -30,6 +30,7 @@ func (c *Committer) Make() (Result, error) {
 		if rehearsed && planned == nil {
 			continue
 		}
+		before := c.tree
 		commit, err := c.next(c.options.Groups[i])
 		if err != nil {
 			return r, c.takeBack(head, c.explain(err))
@@ -44,13 +45,16 @@ func (c *Committer) Make() (Result, error) {
 		head, commit.ID = id, id
 		c.reached("committed")
 		same, err := c.follow(head, commit.tree)
+		if err == nil && !same {
+			err = c.listAgain(commit, before)
+		}
 		if err != nil {
 			return r, c.takeBack(head, err)
 		}
 		rehearsed = rehearsed && same
 		r.Commits = append(r.Commits, *commit)
 	}
-	c.target.head = head
+	c.target.head, r.Head = head, head
 	var err error
 	if r.Left, err = c.left(); err != nil {
 		return r, err
@@ -119,7 +123,7 @@ func (c *Committer) openBranch() error {
 			return err
 		}
 	}
-	if err := copyFile(c.index, filepath.Join(dir, "index")); err != nil {
+	if err := c.indexBranch(filepath.Join(dir, "index")); err != nil {
 		return err
 	}
 	for _, name := range []string{"config.worktree", filepath.Join("info", "sparse-checkout")} {
@@ -129,6 +133,16 @@ func (c *Committer) openBranch() error {
 	}
 	c.repo.extra = append(c.repo.extra, "GIT_DIR="+dir, "GIT_WORK_TREE="+c.repo.user.TopLevel)
 	return c.skipInIndex()
+}
+
+// indexBranch writes an index of a branch that is not checked out. It begins with the user's,
+// which knows the files on the disk, so that git need not read them.
+func (c *Committer) indexBranch(index string) error {
+	_, err := c.repo.git(run{args: []string{"-c", "core.splitIndex=false", "read-tree", "-i", "--reset", "--index-output=" + index, c.tree}})
+	if exitCode(err) > 0 { // another git holds it
+		return copyFile(c.index, index)
+	}
+	return err
 }
 
 // skipInIndex has git pass over, in the index of a branch that is not checked out, what it
@@ -287,6 +301,19 @@ func (c *Committer) follow(head, tree string) (same bool, err error) {
 	}
 	c.tree, c.work.head, c.work.now = actual, entries, map[string]file{}
 	return false, nil
+}
+
+// listAgain lists what a commit has since hooks changed it, and what these changed.
+func (c *Committer) listAgain(commit *Commit, before string) (err error) {
+	hooked, err := c.filesOf(commit.tree, c.tree)
+	if err != nil {
+		return err
+	}
+	for _, f := range hooked {
+		commit.Hooked = append(commit.Hooked, f.Path)
+	}
+	commit.Files, err = c.filesOf(before, c.tree)
+	return err
 }
 
 // takeBack puts the branch and the index back to where they were. What somebody else has put

@@ -23,6 +23,7 @@ type Commit struct {
 	Message string   `json:"message"`
 	Turns   []int    `json:"turns"`
 	Files   []Change `json:"files"`
+	Hooked  []string `json:"changed_by_hooks,omitempty"` // paths that hooks changed, or added
 
 	keys []string
 	tree string
