@@ -167,7 +167,7 @@ func writeResult(p *print.Printer, plan missions.LandingPlan, r commits.Result, 
 			writeFiles(p, commit.Files)
 		}
 		if len(commit.Hooked) > 0 {
-			p.Line("    a hook of yours changed in it: %s", some(commit.Hooked))
+			p.Line("    a hook of yours changed or added: %s", some(commit.Hooked))
 		}
 	}
 	if len(r.Left) > 0 {

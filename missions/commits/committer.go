@@ -208,7 +208,7 @@ func (r *repository) findTarget(plan missions.LandingPlan, asked string) (t targ
 		asked = here
 	}
 	if _, err := r.line("check-ref-format", "refs/heads/"+asked); err != nil || strings.HasPrefix(asked, "-") {
-		return t, missions.Errorf(missions.KindUsage, "git check-ref-format --branch NAME tells", "--branch: %q can't be the name of a branch", asked)
+		return t, missions.Errorf(missions.KindUsage, "choose another name, such as login-page", "--branch: %q can't be the name of a branch", asked)
 	}
 	t = target{ref: "refs/heads/" + asked, branch: asked, here: asked == here && current != ""}
 	if t.head, err = r.line("rev-parse", "-q", "--verify", t.ref+"^{commit}"); err != nil && exitCode(err) != 1 {

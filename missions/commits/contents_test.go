@@ -121,3 +121,17 @@ func TestOtherBranchReadsNoOtherFiles(t *testing.T) {
 		t.Errorf("read: %q, %v", text, err)
 	}
 }
+
+// TestNoBranchForNothing: a branch that nothing would land on is not made.
+func TestNoBranchForNothing(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.begin()
+	b.put("a.txt", "a\n")
+	b.step("1", "add a")
+	b.land()
+	r := b.land(func(o *Options) { o.Branch = "topic" })
+	if got := b.git("for-each-ref", "--format=%(refname)"); got != "refs/heads/main" || r.Head != b.git("rev-parse", "HEAD") || len(r.Landed) != 1 {
+		t.Errorf("%+v, with the branches %s", r, got)
+	}
+}

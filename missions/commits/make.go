@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/umbra-vcs/umbra/missions"
@@ -20,6 +21,10 @@ func (c *Committer) Make() (Result, error) {
 	r := Result{Branch: c.target.branch, Commits: []Commit{}, Left: []string{}}
 	if err := c.checkIndex(); err != nil {
 		return r, err
+	}
+	if c.target.isNew && !slices.ContainsFunc(c.planned, func(commit *Commit) bool { return commit != nil }) {
+		r.Branch, r.Head, r.Landed = "HEAD", c.target.baseRev, c.landed() // no branch is made for nothing
+		return r, nil
 	}
 	if err := c.openBranch(); err != nil {
 		return r, err
@@ -246,9 +251,9 @@ func (c *Committer) checkPlace(subject, id string) error {
 
 func (c *Committer) refusalHint() string {
 	if c.options.NoVerify {
-		return "mend that, then the same again"
+		return "mend that, then type the same again; --no-sign commits without a key"
 	}
-	return "mend that, then the same again; where a hook refuses, --no-verify commits without"
+	return "mend that, then type the same again; --no-verify commits without hooks, --no-sign without a key"
 }
 
 // ignoreExit drops git's own refusal.
