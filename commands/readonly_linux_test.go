@@ -40,6 +40,7 @@ func inReadOnlyHome() map[string][]attempt {
 		"land":             {{refused, "child", 0}, {reads, "one --preview", 0}},
 		"fork promote":     one(refused, "child --keep"),
 		"merge":            {{refused, "child", 0}, {reads, "child --preview", 0}, {silent, "--status", 10}},
+		"fix":              {{refused, "one --check true", 0}, {silent, "one --status", 10}},
 		"contest":          {{refused, "one --prompt x --count 2", 0}, {silent, "--continue", 10}},
 		"compare":          {{reads, "child", 0}, {refused, "child --check true", 0}},
 		"fork run":         one(refused, "one --prompt x"),

@@ -10,6 +10,7 @@ import (
 	"github.com/umbra-vcs/umbra/commands/contests"
 	"github.com/umbra-vcs/umbra/commands/daemon"
 	"github.com/umbra-vcs/umbra/commands/demo"
+	"github.com/umbra-vcs/umbra/commands/fixes"
 	"github.com/umbra-vcs/umbra/commands/history"
 	"github.com/umbra-vcs/umbra/commands/hook"
 	"github.com/umbra-vcs/umbra/commands/hooks"
@@ -34,7 +35,7 @@ func allVerbs() []*call.Verb {
 	return []*call.Verb{
 		mission.Command(), mission.Fork(), mission.Project(),
 		timeline.Command(), history.Snapshot(), history.Log(), history.Show(), history.Blame(), bisect.Command(), history.Cat(), history.Diff(),
-		restores.Restore(), restores.Promote(mission.OfferRemoval), contests.Compare(), contests.Contest(), merges.Merge(), land.Command(), restores.Undo(), restores.Redo(), history.Pin(), history.Unpin(), history.Pins(), history.Git(),
+		restores.Restore(), restores.Promote(mission.OfferRemoval), contests.Compare(), contests.Contest(), merges.Merge(), fixes.Fix(), land.Command(), restores.Undo(), restores.Redo(), history.Pin(), history.Unpin(), history.Pins(), history.Git(),
 		updates.Updates(), status.Command(), upkeep.Doctor(), config.Command(), daemon.Command(), hooks.Command(), hook.Command(), mcp.Command(),
 		complete.Scripts(), complete.Command(allVerbs), reference.Man(allVerbs), version.Command(), reference.Docs(allVerbs), uninstall.Command(allVerbs),
 		upkeep.Du(), upkeep.Trash(), upkeep.Forget(),

@@ -20,6 +20,7 @@ import (
 type keepers struct {
 	c       *call.Call
 	timeout time.Duration
+	prompt  string // for the agent; "" is the one that is kept for it
 }
 
 func (k keepers) command(m missions.Mission, more ...string) (*exec.Cmd, error) {
@@ -34,6 +35,9 @@ func (k keepers) command(m missions.Mission, more ...string) (*exec.Cmd, error) 
 	args := []string{"--home", home, keeper.ForkVerb, m.ID}
 	if k.timeout > 0 {
 		args = append(args, "--timeout", k.timeout.String())
+	}
+	if k.prompt != "" {
+		args = append(args, "--prompt="+k.prompt)
 	}
 	if k.c.NoDaemon {
 		args = append(args, "--no-daemon")

@@ -99,7 +99,7 @@ func (r *run) look(b *background) {
 	if err == nil {
 		o.Address, o.Output, o.Turns, o.PromptKept = m.HeadAddress, m.Output, m.Turn-b.mission.Turn, m.PromptKept
 		var d missions.Difference
-		if d, err = r.svc.Diff(ctx, missions.DiffRequest{Caller: r.caller, From: b.mission.Parent.Snapshot, To: m.Head}); err == nil {
+		if d, err = r.svc.Diff(ctx, missions.DiffRequest{Caller: r.caller, From: r.beginOf(b.mission), To: m.Head}); err == nil {
 			o.Files = len(d.Files)
 		}
 	}
@@ -114,6 +114,14 @@ func (r *run) look(b *background) {
 	}
 }
 
+// beginOf is the snapshot that a mission's work is counted from.
+func (r *run) beginOf(m missions.Mission) string {
+	if m.Parent == nil || r.keepers.prompt != "" {
+		return m.Head
+	}
+	return m.Parent.Snapshot
+}
+
 // lastAnswer is what the agent has said last.
 func lastAnswer(lines []missions.ConversationLine) (answer string) {
 	for _, line := range lines {
@@ -124,8 +132,8 @@ func lastAnswer(lines []missions.ConversationLine) (answer string) {
 	return answer
 }
 
-// how says how the fork has ended; timeout is that of its agent.
-func (o Outcome) how(timeout time.Duration) string {
+// How says how the fork has ended; timeout is that of its agent.
+func (o Outcome) How(timeout time.Duration) string {
 	switch {
 	case o.Ended == EndedNotBegun:
 		return "has not begun"
@@ -147,7 +155,7 @@ func (o Outcome) how(timeout time.Duration) string {
 
 // WriteOutcome is a line for a fork that has ended, and the beginning of its answer.
 func WriteOutcome(p *print.Printer, o Outcome, timeout time.Duration) {
-	line := print.Clean(o.Mission) + " " + o.how(timeout)
+	line := print.Clean(o.Mission) + " " + o.How(timeout)
 	if o.Ended != EndedNotBegun && o.Ended != EndedGoesOn {
 		took := time.Duration(o.Seconds * float64(time.Second)).Round(100 * time.Millisecond)
 		line += ": " + print.Count(o.Turns, "turn") + ", " + took.String() + ", " + print.Count(o.Files, "file") + " changed"

@@ -16,6 +16,9 @@ import (
 type Background struct {
 	Missions []missions.Mission
 	Timeout  time.Duration // of each agent; 0: none
+	// Prompt is sent to the agents, in place of those that are kept for them: missions that
+	// have ended begin another time. No parent is told.
+	Prompt string
 	// Watch is shown the forks after each change and each second, instead of lines that
 	// say what becomes of them.
 	Watch func([]Standing)
@@ -38,7 +41,7 @@ type Standing struct {
 // the ends of all. An agent that works already, under a keeper that another command has
 // started, is waited for too. stopped says that the user has interrupted that.
 func Await(c *call.Call, svc missions.Service, caller missions.Caller, b Background) (outcomes []Outcome, stopped bool) {
-	r := &run{c: c, svc: svc, caller: caller, keepers: keepers{c: c, timeout: b.Timeout}, timeout: b.Timeout, watch: b.Watch, check: b.Check, lines: c.Err, heard: newMailbox()}
+	r := &run{c: c, svc: svc, caller: caller, keepers: keepers{c: c, timeout: b.Timeout, prompt: b.Prompt}, timeout: b.Timeout, watch: b.Watch, check: b.Check, lines: c.Err, heard: newMailbox()}
 	r.all(b.Missions)
 	for _, f := range r.forks {
 		outcomes = append(outcomes, f.outcome)
@@ -133,9 +136,9 @@ func (r *run) standing(b *background) string {
 	case !b.ended:
 		return b.said
 	case b.verdict != "":
-		return b.outcome.how(r.timeout) + ", " + b.verdict
+		return b.outcome.How(r.timeout) + ", " + b.verdict
 	}
-	return b.outcome.how(r.timeout)
+	return b.outcome.How(r.timeout)
 }
 
 // say says what becomes of forks, unless somebody watches.
@@ -172,7 +175,7 @@ func (r *run) startNext() {
 // and its end is waited for.
 func (r *run) follows(b *background) bool {
 	switch {
-	case b.mission.PromptKept:
+	case b.mission.PromptKept || r.keepers.prompt != "":
 		return false
 	case b.mission.State == missions.StateClosed:
 		b.ended, b.begun = true, b.mission.StateSince

@@ -21,27 +21,31 @@ const ForkVerb = "keep-fork"
 // ForkCommand is the keeper of one background fork. umbra fork run starts one for
 // each, in a session of its own: what ends that command ends no agent.
 func ForkCommand() *call.Verb {
-	var (
-		timeout time.Duration
-		starter int
-	)
+	var o headlessOptions
 	return &call.Verb{
 		Name: ForkVerb, Args: "MISSION", Min: 1, Max: 1, Hidden: true,
 		Short: "run the agent of a mission without a terminal, on the prompt that is still to be sent (called by umbra)",
 		Flags: []flags.Flag{
-			flags.Duration("timeout", "end the agent after `DURATION`", &timeout),
-			flags.Int("starter", "begin no agent when the process `PID`, which waits for it, has ended", &starter),
+			flags.Duration("timeout", "end the agent after `DURATION`", &o.timeout),
+			flags.Int("starter", "begin no agent when the process `PID`, which waits for it, has ended", &o.starter),
+			flags.String("prompt", "send it `TEXT`, and tell no parent how it ended", &o.prompt),
 		},
 		Run: func(c *call.Call) error {
-			return keepHeadless(c, c.Arg(0), timeout, starter)
+			return keepHeadless(c, c.Arg(0), o)
 		},
 	}
+}
+
+type headlessOptions struct {
+	timeout time.Duration
+	starter int
+	prompt  string // "" is the one that is kept for the agent
 }
 
 // keepHeadless launches a mission's agent without a terminal when it is its turn, and
 // keeps it. An agent that has not begun is not begun any more when its starter, if it has
 // one, has ended.
-func keepHeadless(c *call.Call, mission string, timeout time.Duration, starter int) error {
+func keepHeadless(c *call.Call, mission string, o headlessOptions) error {
 	// Who listens may have gone: that is no reason to die.
 	c.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	c.Reach = call.Staying
@@ -49,25 +53,30 @@ func keepHeadless(c *call.Call, mission string, timeout time.Duration, starter i
 	if err != nil {
 		return err
 	}
-	launch, err := launchInTurn(ctx, c, svc, starter, missions.LaunchRequest{
-		Caller: caller, Mission: mission, Resume: true, Headless: true, KeeperPID: os.Getpid(),
+	launch, err := launchInTurn(ctx, c, svc, o.starter, missions.LaunchRequest{
+		Caller: caller, Mission: mission, Resume: true, Headless: true, KeeperPID: os.Getpid(), Prompt: o.prompt,
 	})
 	if err != nil {
 		return err
 	}
 	Announce(c, launch.Mission)
 	limit := &timeLimit{}
-	if timeout > 0 {
-		defer time.AfterFunc(timeout, limit.pass).Stop()
+	if o.timeout > 0 {
+		defer time.AfterFunc(o.timeout, limit.pass).Stop()
+	}
+	tell := func(kind missions.UpdateKind, text string) {
+		if o.prompt == "" {
+			report(c, launch, kind, text)
+		}
 	}
 	if err = keepAgent(c, svc, launch, Variables{}, limit); limit.isOver() {
-		report(c, launch, missions.UpdateTimeout, fmt.Sprintf("It had %s. What it did until then is in the fork.", timeout))
-		return missions.Errorf(missions.KindTimeout, "umbra mission resume "+launch.Mission.Name+" goes on", "%s was ended after %s", launch.Mission.Name, timeout)
+		tell(missions.UpdateTimeout, fmt.Sprintf("It had %s. What it did until then is in the fork.", o.timeout))
+		return missions.Errorf(missions.KindTimeout, "umbra mission resume "+launch.Mission.Name+" goes on", "%s was ended after %s", launch.Mission.Name, o.timeout)
 	}
 	if err != nil {
 		return err
 	}
-	report(c, launch, missions.UpdateReport, "") // the answer
+	tell(missions.UpdateReport, "") // the answer
 	return nil
 }
 

@@ -109,7 +109,7 @@ func TestAnswerIsNotReported(t *testing.T) {
 	b.Env.Stdin = nil
 	written := shared(t, b)
 	c := &call.Call{Env: b.Env}
-	err := c.Do(func(c *call.Call) error { return keepHeadless(c, "m", 0, 0) })
+	err := c.Do(func(c *call.Call) error { return keepHeadless(c, "m", headlessOptions{}) })
 	if said := written(); err != nil || !strings.Contains(said, "note: its parent is not told how it ended: nobody is there to ask") {
 		t.Errorf("error %v, and it says %q", err, said)
 	}

@@ -223,6 +223,9 @@ func (h Home) LandedFile(mission string) string { return h.Path("agents", "lande
 // BisectFile is how far a search for the turn that broke something has come.
 func (h Home) BisectFile(mission string) string { return h.Path("agents", "bisect", mission) }
 
+// FixFile is what umbra fix goes on from, for a mission that it mends.
+func (h Home) FixFile(mission string) string { return h.Path("agents", "fixes", mission) }
+
 // SocketFile holds the path of the socket of whoever holds the home lock.
 func (h Home) SocketFile() string { return h.Path("socket-" + h.Machine) }
 

@@ -169,7 +169,10 @@ func (b *Bin) removeMission(ctx context.Context, m *projects.Mission, r missions
 // removeOutputs removes what a mission's agent and its checks have printed, and what is known
 // of its work on branches.
 func (b *Bin) removeOutputs(mission string) (err error) {
-	for _, name := range []string{b.Home.OutputFile(mission), b.Home.CheckOutputFile(mission), b.Home.CheckResultFile(mission), b.Home.LandedFile(mission), b.Home.BisectFile(mission)} {
+	h := b.Home
+	for _, name := range []string{
+		h.OutputFile(mission), h.CheckOutputFile(mission), h.CheckResultFile(mission), h.LandedFile(mission), h.BisectFile(mission), h.FixFile(mission),
+	} {
 		err = errors.Join(err, journal.Remove(name))
 	}
 	return err
