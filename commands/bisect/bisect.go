@@ -34,8 +34,8 @@ func Command() *call.Verb {
 	return &call.Verb{
 		Name: "bisect", Args: "[MISSION]", Max: 1, After: "-- COMMAND…", Short: "find the turn that broke something, by running a command",
 		Long: `Runs the command in workspaces of its own, each as the mission's was after a turn, with
-what Git ignores, and removes them. Exit code 0 is good, 125 or the time limit can't tell,
-anything else is bad. Your changes between turns are looked at too. The turn, its prompt
+what Git ignores, and removes them. Exit code 0 is good; 125, a signal or the time limit
+can't tell; anything else is bad. Your changes between turns count too. The turn, its prompt
 and its changes are printed, and what to type. With one word behind -- that is a line for
 the shell.
 A search that was stopped or killed goes on where it was when the same command is typed
@@ -136,15 +136,14 @@ func run(c *call.Call, o options) error {
 		return err
 	}
 	rounds, err := b.find()
-	over := err == nil || missions.AsError(err).Kind == missions.KindConflict // the ends were wrong: others may be named
+	var result found
+	if err == nil {
+		if result, err = b.result(rounds); err == nil {
+			err = c.Print(result, func(p *print.Printer) { result.write(p, b.mission.Name) })
+		}
+	}
+	over := err == nil || b.search.EndsWrong() >= 0 // then others may be named
 	if err = errors.Join(err, b.journal.close(over)); err != nil {
-		return err
-	}
-	result, err := b.result(rounds)
-	if err != nil {
-		return err
-	}
-	if err := c.Print(result, func(p *print.Printer) { result.write(p, b.mission.Name) }); err != nil {
 		return err
 	}
 	if result.FirstBad == nil {

@@ -19,7 +19,7 @@ func (b *bisector) try(p point) (check missions.Check, last string, err error) {
 		Line: b.line, Workspace: m.Workspace, Output: output, Limit: b.limit, Environ: b.c.Environ(), More: []string{"UMBRA_MISSION=" + m.ID},
 	}.Run(b.c.Context)
 	last = checks.LastLine(output)
-	b.removeScratch(m.Name)
+	b.removeScratch(m.ID)
 	if err == nil {
 		err = b.c.Context.Err() // a command that was ended says nothing
 	}
@@ -34,6 +34,9 @@ func (b *bisector) try(p point) (check missions.Check, last string, err error) {
 	return check, last, err
 }
 
+// mostOfName is how much of a mission's name that of a workspace has, which may have 63 characters.
+const mostOfName = 42
+
 // makeScratch makes a workspace as the mission's was. Its name is noted before it is there,
 // so that it goes even if this process is killed.
 func (b *bisector) makeScratch(p point) (m missions.Mission, err error) {
@@ -42,7 +45,7 @@ func (b *bisector) makeScratch(p point) (m missions.Mission, err error) {
 	if err := b.c.Context.Err(); err != nil {
 		return m, err
 	}
-	name := b.mission.Name + "-bisect-" + p.entry.ID[:12]
+	name := b.mission.Name[:min(len(b.mission.Name), mostOfName)] + "-bisect-" + p.entry.ID[:12]
 	if err := b.journal.add(event{Scratch: name}); err != nil {
 		return m, err
 	}
@@ -51,10 +54,11 @@ func (b *bisector) makeScratch(p point) (m missions.Mission, err error) {
 	if err != nil {
 		return m, err
 	}
-	return made.Missions[0], nil
+	m = made.Missions[0]
+	return m, b.journal.add(event{Scratch: m.ID}) // by which it is found from any project
 }
 
-// removeScratch removes a workspace for good, whatever the command left in it.
+// removeScratch removes a workspace, by its name or id, for good, whatever the command left in it.
 func (b *bisector) removeScratch(name string) {
 	b.forking.Lock()
 	defer b.forking.Unlock()

@@ -51,7 +51,9 @@ func (s *search) settleByCommits(v version, lines lineMap) error {
 		if !ok || was > len(file.commits) {
 			continue
 		}
-		s.found[asked] = missions.BlamedLine{By: missions.AuthorCommit, LineOrigin: file.about[file.commits[was-1]]}
+		for _, one := range asked {
+			s.found[one] = missions.BlamedLine{By: missions.AuthorCommit, LineOrigin: file.about[file.commits[was-1]]}
+		}
 		delete(lines, line)
 	}
 	return nil

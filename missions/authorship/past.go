@@ -41,6 +41,9 @@ func (b *Blamer) readPast(ctx context.Context, m *projects.Mission, moment gitst
 		steps: map[gitstore.ID]*step{}, turns: map[string]bool{},
 	}
 	all, _ := b.ProjectMissions(m.Project) // what can't be read is no author
+	removed, _ := b.RemovedMissionsIn(m.Project)
+	all = append(all, removed...)
+	slices.SortFunc(all, func(x, y *projects.Mission) int { return x.CreatedAt.Compare(y.CreatedAt) })
 	places := map[string]int{}
 	for i, other := range all {
 		g.missions[other.ID], places[other.ID] = other, i

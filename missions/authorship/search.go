@@ -23,8 +23,9 @@ type version struct {
 	blob gitstore.ID
 }
 
-// lineMap says for lines of a version which lines of the file that was asked for they are.
-type lineMap map[int]int
+// lineMap says for lines of a version which lines of the file that was asked for they are:
+// several, where an older line stands twice now.
+type lineMap map[int][]int
 
 // search looks for the origins of lines, from the newest version back.
 type search struct {
@@ -52,7 +53,7 @@ func (s *search) close() { s.differ.Close() }
 func (s *search) findOrigins(top version, first, last int) (map[int]missions.BlamedLine, error) {
 	lines := lineMap{}
 	for i := first; i <= last; i++ {
-		lines[i] = i
+		lines[i] = []int{i}
 	}
 	s.pass(top, lines)
 	for len(s.open) > 0 {
@@ -74,7 +75,9 @@ func (s *search) pass(to version, lines lineMap) {
 	if s.open[to] == nil {
 		s.open[to] = lineMap{}
 	}
-	maps.Copy(s.open[to], lines)
+	for was, asked := range lines {
+		s.open[to][was] = append(s.open[to][was], asked...)
+	}
 }
 
 // trace passes on the lines of a version that are older. The others were new in it.
@@ -169,7 +172,7 @@ func (s *search) sameContent(v version) (version, error) {
 	snap := v.step.snapshot.Snapshot
 	for _, id := range []gitstore.ID{snap.RestoredFrom, snap.PromotedFrom, snap.ForkedFrom} {
 		from := version{step: s.steps[id], path: v.path, blob: v.blob}
-		if from.step == nil || from.step.rank >= v.step.rank {
+		if from.step == nil {
 			continue
 		}
 		if e, err := s.entryAt(from.step, v.path); err != nil || e.ID == v.blob {
@@ -362,6 +365,9 @@ func (s *search) settle(v version, lines lineMap, own bool) error {
 	if err != nil {
 		return err
 	}
+	if projects.TriggersOf(v.step.snapshot.Snapshot).Operation() != "" {
+		origin.Prompt = "" // it is of the turn before
+	}
 	by := missions.AuthorMission
 	switch {
 	case own:
@@ -371,7 +377,9 @@ func (s *search) settle(v version, lines lineMap, own bool) error {
 		by, origin.Agent, origin.Prompt, origin.Message = missions.AuthorOther, "", "", "between turns"
 	}
 	for _, asked := range lines {
-		s.found[asked] = missions.BlamedLine{By: by, LineOrigin: origin}
+		for _, line := range asked {
+			s.found[line] = missions.BlamedLine{By: by, LineOrigin: origin}
+		}
 	}
 	return nil
 }

@@ -248,17 +248,26 @@ func (r *repository) checkedOutAt(ref string) string {
 // rebasedAt is the worktree in which a branch is rebased, "" if it is in none: no branch is
 // checked out there meanwhile.
 func (r *repository) rebasedAt(ref string) string {
-	dirs, _ := filepath.Glob(filepath.Join(r.user.CommonDir, "worktrees", "*")) // the pattern is one
-	for _, dir := range append(dirs, r.user.CommonDir) {
+	dirs := []string{r.user.CommonDir}
+	linked, _ := os.ReadDir(filepath.Join(r.user.CommonDir, "worktrees")) // there are none where it can't be read
+	for _, one := range linked {
+		dirs = append(dirs, filepath.Join(r.user.CommonDir, "worktrees", one.Name()))
+	}
+	for _, dir := range dirs {
 		for _, kind := range []string{"rebase-merge", "rebase-apply"} {
 			name, err := os.ReadFile(filepath.Join(dir, kind, "head-name"))
 			if err != nil || strings.TrimSpace(string(name)) != ref {
 				continue
 			}
-			if linked, err := os.ReadFile(filepath.Join(dir, "gitdir")); err == nil {
-				return filepath.Dir(strings.TrimSpace(string(linked)))
+			text, err := os.ReadFile(filepath.Join(dir, "gitdir"))
+			at := strings.TrimSpace(string(text))
+			switch {
+			case err != nil:
+				at = dir
+			case !filepath.IsAbs(at):
+				at = filepath.Join(dir, at)
 			}
-			return filepath.Dir(dir)
+			return filepath.Dir(at)
 		}
 	}
 	return ""

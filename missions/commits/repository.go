@@ -149,7 +149,7 @@ func (r *repository) git(c run) ([]byte, error) {
 	err := cmd.Run()
 	var exit *exec.ExitError
 	switch {
-	case err == nil:
+	case err == nil, errors.Is(err, exec.ErrWaitDelay) && r.ctx.Err() == nil: // a hook has left something running
 		return out.Bytes(), nil
 	case r.ctx.Err() != nil:
 		return nil, r.ctx.Err()

@@ -3,6 +3,8 @@ package local
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -112,4 +114,46 @@ func TestBlameAfterRewrittenHistory(t *testing.T) {
 	b.write("a.txt", "yours\n"+text)
 	b.git("commit", "-qam", "by hand")
 	other.wantBlame("a commit by hand", a, append([]string{"yours=commit"}, want...)...)
+}
+
+// TestBlameOfDoubledLines: lines that stand twice, once copied by hand, are both of the turn
+// that wrote them.
+func TestBlameOfDoubledLines(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.local.Adapters = projects.Agents()
+	c := newTalker(b)
+	c.hook("SessionStart", map[string]any{"source": "startup"})
+	long := "a line with many letters in it\nand another one, as long as that\n"
+	c.takeTurn("write it", "a.txt", "head\n"+long)
+	c.takeTurn("add to it", "a.txt", "head\n"+long+"more of it\n")
+	c.write("a.txt", "HEAD\n"+long+"more of it\n"+long)
+	first, second, _ := strings.Cut(strings.TrimSpace(long), "\n")
+	c.wantBlame("doubled", missions.BlameRequest{Path: "a.txt"}, "HEAD=between", first+"=1", second+"=1", "more of it=2", first+"=1", second+"=1")
+}
+
+// TestBlameOfRemovedFork: what a fork wrote that was promoted, and removed since, is still of
+// that fork.
+func TestBlameOfRemovedFork(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.write("a.txt", "zero\n")
+	b.mission("m")
+	made, err := b.local.Fork(context.Background(), missions.ForkRequest{Caller: b.caller(), From: "m", Name: "child"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(made.Missions[0].Workspace, "a.txt"), []byte("zero\nby the child\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.local.Promote(context.Background(), missions.PromoteRequest{Caller: b.caller(), Fork: "child"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.local.Remove(context.Background(), missions.RemoveRequest{Caller: b.caller(), Missions: []string{"child"}, Workspace: true, Force: true}); err != nil {
+		t.Fatal(err)
+	}
+	r, err := b.local.Blame(context.Background(), missions.BlameRequest{Caller: b.caller(), Path: "a.txt"})
+	if err != nil || len(r.Lines) != 2 || r.Lines[1].Mission != "child" {
+		t.Errorf("%+v, %v", r.Lines, err)
+	}
 }
