@@ -97,6 +97,7 @@ func inReadOnlyHome() map[string][]attempt {
 		"scripted-agent":   one("", "the agent of the demo"),
 		"uninstall":        {{reads, "--yes", 0}, {refused, "--data --yes", 0}},
 		"du":               one(reads, ""),
+		"import":           {{refused, "", 0}, {reads, "--preview", 0}},
 		"forget":           {{silent, "a.txt", 12}},
 		"trash ls":         one(reads, ""),
 		"trash restore":    one(refused, "gone"),

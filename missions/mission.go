@@ -133,7 +133,8 @@ const (
 	CloseReasonLost      CloseReason = "lost" // its process is gone without a word
 	CloseReasonDiscarded CloseReason = "discarded"
 	CloseReasonPromoted  CloseReason = "promoted"
-	CloseReasonParked    CloseReason = "parked" // its terminal was given to its side fork
+	CloseReasonImported  CloseReason = "imported" // it was over when Umbra first saw it
+	CloseReasonParked    CloseReason = "parked"   // its terminal was given to its side fork
 )
 
 // NewMissionRequest asks for a mission without a parent.

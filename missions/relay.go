@@ -101,6 +101,10 @@ func (r acts) ClearUpdates(ctx context.Context, q UpdatesRequest) ([]Update, err
 	return method("clear_updates", Changes|Repeats, Service.ClearUpdates).by(ctx, r, q)
 }
 
+func (r acts) Import(ctx context.Context, q ImportRequest) (ImportResult, error) {
+	return method("import", Grows|Repeats, Service.Import).by(ctx, r, q)
+}
+
 func (r acts) Remove(ctx context.Context, q RemoveRequest) (RemoveResult, error) {
 	return method("remove", Changes, Service.Remove).
 		unsure("the mission was removed", "umbra mission ls shows what is left; nothing is ever deleted").by(ctx, r, q)

@@ -18,6 +18,7 @@ type Service interface {
 	Forks
 	Landings
 	Updates
+	Imports
 	Removals
 	Snapshots
 	Restores

@@ -28,7 +28,9 @@ type Status struct {
 	Withheld []WithheldPaths `json:"withheld,omitempty"`
 	// Overlaps are where live forks of one mission have changed the same lines.
 	Overlaps []Overlap `json:"overlaps,omitempty"`
-	Problems []Problem `json:"problems"`
+	// Expiring are the sessions that agents are about to delete.
+	Expiring []ExpiringSessions `json:"expiring,omitempty"`
+	Problems []Problem          `json:"problems"`
 	// StoppedReason is why no snapshots are taken now, in a few words: nothing may be
 	// written in the home. "" if they are.
 	StoppedReason string `json:"stopped,omitempty"`

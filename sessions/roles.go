@@ -1,6 +1,10 @@
 package sessions
 
-import "io"
+import (
+	"io"
+	"iter"
+	"time"
+)
 
 // Relocatable is an Adapter whose agent's store goes by environment variables too.
 type Relocatable interface {
@@ -11,6 +15,21 @@ type Relocatable interface {
 	// are: Root and Path follow from them and the home directory. An agent that goes
 	// on with a conversation is given them as they were when it was begun.
 	StoreVariables() []string
+}
+
+// Listing is an Adapter that finds the sessions in its agent's store.
+type Listing interface {
+	// Stored are the main files of the sessions that are in the store now, in no order,
+	// without those of subagents. It reads directories, and no more of a file than tells
+	// whose it is. What can't be read holds no session.
+	Stored(env Environ) iter.Seq[string]
+}
+
+// Sweeping is an Adapter whose agent deletes conversations by itself.
+type Sweeping interface {
+	// KeptFor is how long the agent keeps a conversation after the last change of its
+	// file, by the settings of its user; 0 where it deletes none.
+	KeptFor(env Environ, readFile func(string) ([]byte, error)) time.Duration
 }
 
 // Sided is an Adapter whose agent's sessions have further files.

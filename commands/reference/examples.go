@@ -36,6 +36,7 @@ func missionLessons() []lesson {
 		{"trash ls", []string{"umbra trash ls"}, "trash restore, trash empty, mission rm"},
 		{"trash restore", []string{"umbra trash restore check"}, "trash ls, mission resume"},
 		{"trash empty", []string{"umbra trash empty --preview", "umbra trash empty --older-than 720h --yes"}, "trash ls, du"},
+		{"import", []string{"umbra import --preview", "umbra import agents --agent claude --since 30d"}, "mission ls, mission resume, status"},
 		{"du", []string{"umbra du", "umbra du --json"}, "trash empty, mission rm, doctor"},
 		{"forget", []string{"umbra forget notes.txt || true # it is refused, and says what to do"}, "log, config set, uninstall"},
 	}

@@ -110,6 +110,10 @@ func writeStatus(p *print.Printer, s missions.Status) {
 	for _, w := range s.Withheld {
 		p.Folded(print.Clean(w.Mission + ": " + w.Sentence()))
 	}
+	for _, e := range s.Expiring {
+		p.Folded(fmt.Sprintf("about to be deleted: %s of %s that no mission keeps, within a week (after %s); umbra import keeps them",
+			print.Count(e.Sessions, "session"), print.Clean(e.Agent), print.Count(e.KeptDays, "day")))
+	}
 	if s.Daemon != nil {
 		writeHousekeeping(p, s.Daemon.Housekeeping)
 	}

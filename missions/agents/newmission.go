@@ -138,7 +138,7 @@ func (l *Launcher) createInProject(ctx context.Context, p *projects.Project, g p
 		})
 		if err == nil {
 			l.SaveLiveState(blank)
-			if n.Adopted {
+			if n.Adopted && missions.HasAgent(n.Lifecycle) {
 				l.StartAutomations(blank, missions.OnReady)
 			}
 		}

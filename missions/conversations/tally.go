@@ -88,8 +88,16 @@ func (l *Library) CountConversation(m *projects.Mission, meta records.SessionMet
 		k = NewCounter(a, *m.Tally, countedSessions(m))
 	}
 	if end-k.progress.Length > l.MaxCountedBytes {
-		l.countInBackground(m, k, end)
-		return
+		if missions.HasAgent(m.Lifecycle) || m.Tip != nil {
+			l.countInBackground(m, k, end)
+			return
+		}
+		// It was over before it became a mission: nobody waits, and no next snapshot would take
+		// what is counted beside.
+		if err := k.countInPieces(l.Closing, a, m.Binding.SessionPath, end); err != nil {
+			l.Logger.Info("count a conversation", "mission", m.ID, "error", err)
+			return
+		}
 	}
 	turns, err := k.CountTo(a, m.Binding.SessionPath, end)
 	if err != nil {

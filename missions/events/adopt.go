@@ -3,7 +3,6 @@ package events
 import (
 	"context"
 	"errors"
-	"path/filepath"
 	"time"
 
 	"github.com/umbra-vcs/umbra/missions"
@@ -148,27 +147,19 @@ func (l *Listener) adoptSession(
 	if cwd == "" {
 		cwd = r.Caller.Cwd
 	}
-	g, err := projects.InspectDirectory(cwd)
+	all, _ := l.AllProjects()
+	n, err := l.PlanAdoption(all, a, r.Caller, sessions.Session{ID: e.SessionID, Path: e.Transcript, Cwd: cwd})
 	if err != nil {
 		return nil, err
 	}
-	if !l.CurrentConfig().Adopt.Adopts(g.Dir) {
+	if !l.CurrentConfig().Adopt.Adopts(n.Directory.Dir) {
 		return nil, nil
 	}
-	if err := l.agents.Unadopted.BudgetRefusal(g.Top, l.Now()); err != nil && e.Kind != sessions.KindSessionStart {
+	if err := l.agents.Unadopted.BudgetRefusal(n.Workspace, l.Now()); err != nil && e.Kind != sessions.KindSessionStart {
 		return nil, refusalIfCommand(e, err)
 	}
-	subdir, err := filepath.Rel(g.Top, g.Dir)
-	if err != nil {
-		return nil, err
-	}
-	all, _ := l.AllProjects()
-	n := projects.MissionPlan{
-		ID: l.AdoptedID(all, a.Name(), e.SessionID, ""), Agent: a.Name(), Command: []string{a.Name()},
-		Directory: g, Workspace: g.Top, Subdir: subdir, Session: e.SessionID, Transcript: e.Transcript,
-		ToolName: e.Program, ResumeCommand: e.Resume, Adopted: true, Env: projects.CallerEnv(r.Caller), Adapter: a,
-		Lifecycle: missions.Idle{}, Name: projects.NameFromPrompt(e.Prompt), Provisional: e.Headless,
-	}
+	n.ToolName, n.ResumeCommand, n.Provisional = e.Program, e.Resume, e.Headless
+	n.Lifecycle, n.Name = missions.Idle{}, projects.NameFromPrompt(e.Prompt)
 	if parent != nil {
 		n.StartedBy = parent.ID
 	}

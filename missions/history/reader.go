@@ -3,6 +3,7 @@
 package history
 
 import (
+	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/addresses"
 	"github.com/umbra-vcs/umbra/missions/agents"
 	"github.com/umbra-vcs/umbra/missions/comparisons"
@@ -23,6 +24,10 @@ type Reader struct {
 	agents        *agents.Launcher
 	hooks         *hooks.Installer
 	comparisons   *comparisons.Comparer
+
+	// Expiring are the sessions that agents are about to delete. The room of imports hands
+	// it in.
+	Expiring func(missions.Caller) []missions.ExpiringSessions
 }
 
 // New makes a Reader.

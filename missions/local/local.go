@@ -19,6 +19,7 @@ import (
 	"github.com/umbra-vcs/umbra/missions/history"
 	"github.com/umbra-vcs/umbra/missions/home"
 	"github.com/umbra-vcs/umbra/missions/hooks"
+	"github.com/umbra-vcs/umbra/missions/imports"
 	"github.com/umbra-vcs/umbra/missions/landings"
 	"github.com/umbra-vcs/umbra/missions/merges"
 	"github.com/umbra-vcs/umbra/missions/moves"
@@ -66,10 +67,11 @@ type forkRooms struct {
 	*merges.Merger
 }
 
-// pastRooms tell what there is, and how it came about.
+// pastRooms tell what there is, and how it came about, and take in what was before.
 type pastRooms struct {
 	*history.Reader
 	*authorship.Blamer
+	*imports.Importer
 }
 
 var _ missions.Service = (*Service)(nil)
@@ -132,6 +134,8 @@ func New(o Options) (*Service, error) {
 	s.Comparer = comparisons.New(d, s.Finder, s.Observer)
 	s.Listener = events.New(d, s.Finder, s.Library, s.Taker, s.Observer, s.Launcher, s.Scheduler, s.Mover, s.Courier)
 	s.Reader = history.New(d, s.Finder, s.Library, s.Taker, s.Observer, s.Launcher, s.Installer, s.Comparer)
+	s.Importer = imports.New(d, s.Launcher, s.Taker)
+	s.Reader.Expiring = s.Importer.Expiring
 	s.Blamer = authorship.New(d, s.Finder, s.Taker)
 	s.Examiner = doctor.New(d, doctor.Rooms{
 		Conversations: s.Library, Snapshots: s.Taker, Presence: s.Observer, Agents: s.Launcher,

@@ -1,6 +1,8 @@
 package projects
 
 import (
+	"path/filepath"
+
 	"github.com/umbra-vcs/umbra/gitstore/fork"
 	"github.com/umbra-vcs/umbra/gitstore/lock"
 	"github.com/umbra-vcs/umbra/missions"
@@ -29,6 +31,21 @@ type MissionPlan struct {
 	ConfigCommit    string // the version of the agent's configuration
 	Provisional     bool   // published when a later snapshot differs
 	Force           bool
+}
+
+// PlanAdoption is the mission to be made of a session that was begun without Umbra in a
+// directory. Its id follows from the session's, so that two plans make one mission.
+func (f *MissionFinder) PlanAdoption(all []*Project, a sessions.Adapter, c missions.Caller, s sessions.Session) (MissionPlan, error) {
+	g, err := InspectDirectory(s.Cwd)
+	if err != nil {
+		return MissionPlan{}, err
+	}
+	subdir, err := filepath.Rel(g.Top, g.Dir)
+	return MissionPlan{
+		ID: f.AdoptedID(all, a.Name(), s.ID, ""), Agent: a.Name(), Command: []string{a.Name()},
+		Directory: g, Workspace: g.Top, Subdir: subdir, Session: s.ID, Transcript: s.Path,
+		Adopted: true, Env: CallerEnv(c), Adapter: a,
+	}, err
 }
 
 // ForkKind is a fork's kind in the journal.

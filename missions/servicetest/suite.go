@@ -37,6 +37,7 @@ func Checks() []Check {
 		{"forks are merged", forksMerged},
 		{"the work of a mission is listed", workListed},
 		{"lines have authors", linesHaveAuthors},
+		{"sessions are imported", sessionsImported},
 		{"forks are compared", forksCompared},
 		{"a fork reports to its parent", forkReports},
 		{"an agent is launched, kept, waited for and stopped", agentLives},

@@ -24,7 +24,7 @@ type registered struct {
 
 // Live looks the session up in the registry.
 func (a Adapter) Live(env sessions.Environ, id string) (pid int, ok bool) {
-	_, entry := a.registered(env, id, 0)
+	_, entry := readRegistered(a, env, id, 0)
 	return entry.PID, entry.PID > 0
 }
 
@@ -39,7 +39,7 @@ var questions = []string{"permission prompt", "sandbox request", "worker request
 // end of the turn, of whichever tool they are, and while it sums up its conversation or
 // a subagent works in the background; a shell there makes it "shell".
 func (a Adapter) Attends(env sessions.Environ, id string, pid int) sessions.Attention {
-	file, entry := a.registered(env, id, pid)
+	file, entry := readRegistered(a, env, id, pid)
 	now := sessions.Attention{File: file}
 	switch {
 	case entry.StatusAt <= 0:
@@ -53,9 +53,9 @@ func (a Adapter) Attends(env sessions.Environ, id string, pid int) sessions.Atte
 	return now
 }
 
-// registered is the entry of the process that has the session open, and its file: of
+// readRegistered is the entry of the process that has the session open, and its file: of
 // the one with that pid, if it has, else of any.
-func (a Adapter) registered(env sessions.Environ, id string, pid int) (string, registered) {
+func readRegistered(a Adapter, env sessions.Environ, id string, pid int) (string, registered) {
 	dir := filepath.Join(a.Root(env), "sessions")
 	if pid > 0 {
 		file := filepath.Join(dir, strconv.Itoa(pid)+".json")

@@ -44,7 +44,7 @@ func (a Adapter) PlaceSides(env sessions.Environ, sides []string, open func(name
 		if !sessions.IsSideName(name) || isPrivate(path.Base(name)) {
 			return nil, fmt.Errorf("place side file %q: not a name of a side file", name)
 		}
-		target := a.sidePath(env, name, to)
+		target := sidePath(a, env, name, to)
 		if target == "" {
 			continue
 		}
@@ -70,7 +70,7 @@ func modeInHistory(file string) fs.FileMode {
 }
 
 // sidePath is where the copy's side file goes; "" for one that stays shared.
-func (a Adapter) sidePath(env sessions.Environ, name string, to sessions.Rewrite) string {
+func sidePath(a Adapter, env sessions.Environ, name string, to sessions.Rewrite) string {
 	root, dir := a.Root(env), a.projectDir(env, to.NewCwd)
 	rest := name[strings.IndexByte(name, '/')+1:]
 	switch {

@@ -2,9 +2,12 @@ package claude
 
 import (
 	"bufio"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"iter"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -98,6 +101,48 @@ func (Adapter) Open(path string) (sessions.Session, error) {
 	s := sessions.Session{ID: id, Path: path, Modified: info.ModTime(), Size: info.Size()}
 	s.Cwd, err = homeOf(f, filepath.Base(filepath.Dir(path)))
 	return s, err
+}
+
+// Stored are the transcripts of all directories. Those of subagents are below one of
+// their session's, or are called otherwise.
+func (a Adapter) Stored(env sessions.Environ) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		projects := filepath.Join(a.Root(env), "projects")
+		dirs, _ := os.ReadDir(projects)
+		for _, dir := range dirs {
+			files, _ := os.ReadDir(filepath.Join(projects, dir.Name()))
+			for _, f := range files {
+				id, is := strings.CutSuffix(f.Name(), transcriptExt)
+				if is && sessions.IsUUID(id) && f.Type().IsRegular() && !yield(filepath.Join(projects, dir.Name(), f.Name())) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// defaultKept is how long Claude Code keeps a transcript where no setting says otherwise.
+const defaultKept = 30
+
+// KeptFor is cleanupPeriodDays of the user's settings. Claude Code sweeps nothing where
+// these can't be read or name no whole number of days.
+func (a Adapter) KeptFor(env sessions.Environ, readFile func(string) ([]byte, error)) time.Duration {
+	days := defaultKept
+	text, err := readFile(filepath.Join(a.Root(env), userSettings))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return 0
+	default:
+		settings := struct {
+			Days *int `json:"cleanupPeriodDays"`
+		}{Days: &days}
+		if json.Unmarshal(text, &settings) != nil || days < 1 {
+			return 0
+		}
+	}
+	const most = 100 * 365 // "for ever", which would not fit into a duration
+	return time.Duration(min(days, most)) * 24 * time.Hour
 }
 
 // headSize is how far a transcript is searched for the directory it is named

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"encoding/hex"
 	"fmt"
+	"iter"
 	"os"
 	"path/filepath"
 	"slices"
@@ -107,6 +108,27 @@ func (a Adapter) newestSince(env sessions.Environ, id string, began time.Time) s
 	return newest
 }
 
+// Stored are the rollouts that sessions go on in, each session's newest.
+func (a Adapter) Stored(env sessions.Environ) iter.Seq[string] {
+	newest := map[string]string{}
+	for _, dir := range append(a.days(env), filepath.Join(a.Root(env), archive)) {
+		for _, name := range rollouts(dir) {
+			id := idOf(name)
+			if newest[id] == "" || later(name, filepath.Base(newest[id])) {
+				newest[id] = filepath.Join(dir, name)
+			}
+		}
+	}
+	return func(yield func(string) bool) {
+		for _, file := range newest {
+			line, _, err := opening(file)
+			if err == nil && rootOf(line) == "" && !yield(file) {
+				return
+			}
+		}
+	}
+}
+
 // later reports whether a rollout was begun after another one of its session: by the
 // ids of the files, since their names tell seconds of the local time, and their own
 // times change when they are copied.
@@ -121,7 +143,7 @@ func later(name, than string) bool {
 
 // segment is the rollout with that id of its own, "" if there is none. The id tells
 // the day but for the time zone.
-func (a Adapter) segment(env sessions.Environ, id string) string {
+func segment(a Adapter, env sessions.Environ, id string) string {
 	if !sessions.IsUUID(id) {
 		return ""
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"os"
 	"path/filepath"
 	"slices"
@@ -148,6 +149,25 @@ func fileOf(dir, id string) string {
 		}
 	}
 	return found.Path
+}
+
+// Stored are the files of all directories. A session may have several: the one that was
+// used last has its conversation.
+func (a Adapter) Stored(env sessions.Environ) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		tmp := filepath.Join(a.Root(env), "tmp")
+		dirs, _ := os.ReadDir(tmp)
+		for _, dir := range dirs {
+			chats := filepath.Join(tmp, dir.Name(), "chats")
+			files, _ := os.ReadDir(chats)
+			for _, f := range files {
+				is := strings.HasPrefix(f.Name(), filePrefix) && strings.HasSuffix(f.Name(), fileExt) && f.Type().IsRegular()
+				if is && !yield(filepath.Join(chats, f.Name())) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // begun reports whether the client running in cwd has a file of that session,

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -22,6 +24,20 @@ const (
 // Path is the file that the plugin writes a session to, whatever its directory.
 func (a Adapter) Path(env sessions.Environ, _, id string) string {
 	return filepath.Join(a.Root(env), id+transcriptExt)
+}
+
+// Stored are the files that the plugin has written. What OpenCode's database alone holds
+// is not among them.
+func (a Adapter) Stored(env sessions.Environ) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		files, _ := os.ReadDir(a.Root(env))
+		for _, f := range files {
+			id, is := strings.CutSuffix(f.Name(), transcriptExt)
+			if is && isID(id) && f.Type().IsRegular() && !yield(filepath.Join(a.Root(env), f.Name())) {
+				return
+			}
+		}
+	}
 }
 
 // Open reads a session's identity. Its id is the file's name.

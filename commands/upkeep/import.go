@@ -1,0 +1,102 @@
+package upkeep
+
+import (
+	"fmt"
+
+	"github.com/umbra-vcs/umbra/commands/call"
+	"github.com/umbra-vcs/umbra/commands/flags"
+	"github.com/umbra-vcs/umbra/commands/print"
+	"github.com/umbra-vcs/umbra/missions"
+)
+
+// importOptions are the flags of umbra import.
+type importOptions struct {
+	agent, since string
+	preview      bool
+}
+
+// Import is `umbra import`.
+func Import() *call.Verb {
+	var o importOptions
+	return &call.Verb{
+		Name: "import", Args: "[agents]", Max: 1, Short: "keep the sessions that your agents have stored, before they delete them",
+		Long: `Each session of Claude Code, Codex, Gemini CLI and OpenCode in their own stores that is no
+mission's becomes a closed mission, with its conversation as it is and the files as they
+are now: umbra mission resume and umbra fork go on with it, also when the agent has deleted
+it. Nothing is changed in the stores. Do it again at any time: what is kept already is passed
+over, and what was said since is added. Of OpenCode, the sessions are found that were
+there with Umbra's plugin.`,
+		Flags: []flags.Flag{
+			flags.String("agent", "only the sessions of `AGENT`: claude, codex, gemini, opencode", &o.agent),
+			flags.String("since", "no session that was written last before `TIME`: 2h, 3d, 2026-01-31", &o.since),
+			flags.Bool("preview", "only list", &o.preview),
+		},
+		Run: func(c *call.Call) error { return runImport(c, o) },
+	}
+}
+
+func runImport(c *call.Call, o importOptions) error {
+	if what := c.Arg(0); what != "" && what != "agents" {
+		return missions.Errorf(missions.KindUsage, "umbra import agents takes in the sessions of your agents", "umbra can't import %q", what)
+	}
+	svc, caller, ctx, err := c.Asking()
+	if err != nil {
+		return err
+	}
+	r, err := svc.Import(ctx, missions.ImportRequest{Caller: caller, Agent: o.agent, Since: o.since, Preview: o.preview})
+	if err != nil {
+		return err
+	}
+	c.EndProgress()
+	return c.Print(r, func(p *print.Printer) { describeImport(p, r) })
+}
+
+// describeImport lists the sessions by what became of them.
+func describeImport(p *print.Printer, r missions.ImportResult) {
+	said := map[missions.ImportOutcome]string{
+		missions.ImportNew: "imported", missions.ImportContinued: "gone on with", missions.ImportLeftOut: "left out",
+	}
+	if r.Preview {
+		said[missions.ImportNew], said[missions.ImportContinued], said[missions.ImportLeftOut] = "would be imported", "would be gone on with", "would be left out"
+	}
+	for _, outcome := range []missions.ImportOutcome{missions.ImportNew, missions.ImportContinued, missions.ImportLeftOut} {
+		n := r.Count(outcome)
+		if n == 0 {
+			continue
+		}
+		p.Line("%s %s", print.Count(n, "session"), said[outcome])
+		var t print.Table
+		for _, s := range r.Sessions {
+			if s.Outcome == outcome {
+				t.Row(importCells(p, s)...)
+			}
+		}
+		t.Print(p, "  ")
+	}
+	if r.Kept > 0 {
+		p.Line("%s kept already", print.Count(r.Kept, "session"))
+	}
+	switch {
+	case len(r.Sessions) == 0 && r.Kept == 0:
+		p.Line("no session is there that could be imported")
+	case !r.Preview && r.Count(missions.ImportNew) > 0:
+		p.Line("  to go on with one: umbra mission resume NAME; all of them: umbra mission ls --all")
+	}
+}
+
+// importCells are a session's line: its mission, agent and directory, and what was said or
+// is wrong.
+func importCells(p *print.Printer, s missions.ImportedSession) []print.Cell {
+	what := print.Plain.Cell(fmt.Sprintf("%q", print.Clean(s.Prompt)))
+	if s.Reason != "" {
+		what = print.Plain.Cell(print.Clean(s.Reason))
+	}
+	name := s.Mission
+	if name == "" {
+		name = s.Session
+	}
+	return []print.Cell{
+		print.Bold.Cell(print.Clean(name)), print.Plain.Cell(s.Agent), print.Dim.Cell(p.When(s.At)),
+		print.Plain.Cell(print.Clean(s.Directory)), what,
+	}
+}

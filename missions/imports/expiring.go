@@ -1,0 +1,54 @@
+package imports
+
+import (
+	"os"
+	"slices"
+	"time"
+
+	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/projects"
+	"github.com/umbra-vcs/umbra/sessions"
+)
+
+// Warning is how long before an agent deletes a session its user is told.
+const Warning = 7 * 24 * time.Hour
+
+// Expiring are the sessions that agents will delete within a week and that are no
+// mission's. Only the directories of the stores are read unless there are old files.
+func (im *Importer) Expiring(caller missions.Caller) (list []missions.ExpiringSessions) {
+	env := projects.CallerEnv(caller)
+	var owners map[sessionKey]*projects.Mission
+	for _, a := range im.Adapters {
+		sweeping, sweeps := a.(sessions.Sweeping)
+		listing, lists := a.(sessions.Listing)
+		if !sweeps || !lists {
+			continue
+		}
+		kept := sweeping.KeptFor(env, os.ReadFile)
+		if kept == 0 {
+			continue
+		}
+		e := missions.ExpiringSessions{Agent: a.Name(), KeptDays: int(kept / (24 * time.Hour))}
+		for _, path := range slices.Collect(listing.Stored(env)) {
+			info, err := os.Stat(path)
+			if err != nil || im.Now().Add(Warning).Sub(info.ModTime()) < kept {
+				continue
+			}
+			if owners == nil {
+				owners = im.sessionOwners()
+			}
+			f, err := a.Open(path)
+			if err != nil || owners[sessionKey{a.Name(), f.ID}] != nil {
+				continue
+			}
+			e.Sessions++
+			if due := info.ModTime().Add(kept); e.FirstAt.IsZero() || due.Before(e.FirstAt) {
+				e.FirstAt = due
+			}
+		}
+		if e.Sessions > 0 {
+			list = append(list, e)
+		}
+	}
+	return list
+}

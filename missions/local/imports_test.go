@@ -1,0 +1,153 @@
+package local
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/umbra-vcs/umbra/missions"
+)
+
+// sayTurn adds a turn to the session's file, without a hook.
+func (c *talker) sayTurn(prompt string) {
+	c.Helper()
+	c.say(
+		c.line("user", prompt+"-1", "", `"`+prompt+`"`),
+		c.line("assistant", prompt+"-2", prompt+"-1", `[{"type":"text","text":"done"}]`),
+	)
+}
+
+func (c *talker) importSessions(r missions.ImportRequest) missions.ImportResult {
+	c.Helper()
+	r.Caller = c.caller()
+	result, err := c.local.Import(context.Background(), r)
+	if err != nil {
+		c.Fatal(err)
+	}
+	return result
+}
+
+// TestImport keeps a session of an agent's own store, which the agent then deletes.
+func TestImport(t *testing.T) {
+	t.Parallel()
+	c := startTalker(t)
+	c.sayTurn("build the page")
+	if r := c.importSessions(missions.ImportRequest{Preview: true}); r.Count(missions.ImportNew) != 1 || r.Sessions[0].Prompt != "build the page" {
+		t.Fatalf("preview: %+v", r)
+	}
+	if list, err := c.local.Missions(t.Context(), missions.MissionsRequest{Caller: c.caller(), All: true}); err != nil || len(list) != 0 {
+		t.Fatalf("a preview made %+v, %v", list, err)
+	}
+	if r := c.importSessions(missions.ImportRequest{}); r.Count(missions.ImportNew) != 1 || r.Sessions[0].Mission == "" {
+		t.Fatalf("import: %+v", r)
+	}
+	m := c.only()
+	if m.State != missions.StateClosed || m.CloseReason != missions.CloseReasonImported || m.SessionID != c.session || m.LastPrompt.Text != "build the page" {
+		t.Errorf("mission: %+v", m)
+	}
+	if r := c.importSessions(missions.ImportRequest{}); len(r.Sessions) != 0 || r.Kept != 1 {
+		t.Errorf("again: %+v", r)
+	}
+	c.sayTurn("and a test")
+	if r := c.importSessions(missions.ImportRequest{}); r.Count(missions.ImportContinued) != 1 {
+		t.Errorf("more was said: %+v", r)
+	}
+	whole, err := os.ReadFile(c.transcript)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, _ := c.recordedSession(); got != string(whole) {
+		t.Errorf("recorded %q, said %q", got, whole)
+	}
+	if err := os.Remove(c.transcript); err != nil {
+		t.Fatal(err)
+	}
+	launch, err := c.local.Launch(t.Context(), missions.LaunchRequest{Caller: c.caller(), Mission: m.Name, Resume: true})
+	if err != nil || !strings.Contains(strings.Join(launch.Argv, " "), "--resume "+c.session) {
+		t.Fatalf("launch: %+v %v", launch, err)
+	}
+	if got, err := os.ReadFile(c.transcript); err != nil || string(got) != string(whole) {
+		t.Errorf("put back: %q %v", got, err)
+	}
+	c.healthy()
+}
+
+// TestImportLeavesOut says why a session is left out, and passes over what is removed.
+func TestImportLeavesOut(t *testing.T) {
+	t.Parallel()
+	c := startTalker(t)
+	c.say(`{"type":"summary","summary":"nothing was said"}`)
+	if r := c.importSessions(missions.ImportRequest{}); len(r.Sessions)+r.Kept != 0 {
+		t.Errorf("an empty session: %+v", r)
+	}
+	c.sayTurn("build the page")
+	if r := c.importSessions(missions.ImportRequest{Agent: "codex"}); len(r.Sessions) != 0 {
+		t.Errorf("of another agent: %+v", r)
+	}
+	if r := c.importSessions(missions.ImportRequest{Since: "2999-01-01"}); len(r.Sessions) != 0 {
+		t.Errorf("of another time: %+v", r)
+	}
+	if err := os.Rename(c.dir, c.dir+"-away"); err != nil {
+		t.Fatal(err)
+	}
+	caller := c.caller()
+	caller.Cwd = c.user
+	r, err := c.local.Import(t.Context(), missions.ImportRequest{Caller: caller})
+	if err != nil || r.Count(missions.ImportLeftOut) != 1 || !strings.Contains(r.Sessions[0].Reason, c.dir) {
+		t.Errorf("its directory is gone: %+v %v", r, err)
+	}
+	if err := os.Rename(c.dir+"-away", c.dir); err != nil {
+		t.Fatal(err)
+	}
+	c.importSessions(missions.ImportRequest{})
+	if _, err := c.local.Remove(t.Context(), missions.RemoveRequest{Caller: c.caller(), Missions: []string{c.only().Name}}); err != nil {
+		t.Fatal(err)
+	}
+	if r := c.importSessions(missions.ImportRequest{}); len(r.Sessions) != 0 || r.Kept != 1 {
+		t.Errorf("it is in the trash: %+v", r)
+	}
+}
+
+// TestExpiringSessions are named by status until a mission keeps them.
+func TestExpiringSessions(t *testing.T) {
+	t.Parallel()
+	c := startTalker(t)
+	c.sayTurn("build the page")
+	expiring := func() []missions.ExpiringSessions {
+		t.Helper()
+		s, err := c.local.Status(t.Context(), missions.StatusRequest{Caller: c.caller()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s.Expiring
+	}
+	if list := expiring(); len(list) != 0 {
+		t.Errorf("fresh: %+v", list)
+	}
+	old := time.Now().AddDate(0, 0, -25)
+	if err := os.Chtimes(c.transcript, old, old); err != nil {
+		t.Fatal(err)
+	}
+	if list := expiring(); len(list) != 1 || list[0].Agent != "claude" || list[0].Sessions != 1 || list[0].KeptDays != 30 {
+		t.Errorf("old: %+v", list)
+	}
+	settings := filepath.Join(c.user, ".claude", "settings.json")
+	for text, want := range map[string]int{`{"cleanupPeriodDays":99999}`: 0, `{"cleanupPeriodDays":0}`: 0, `{`: 0, `{"model":"x"}`: 1, `{"cleanupPeriodDays":26}`: 1} {
+		if err := os.WriteFile(settings, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if list := expiring(); len(list) != want {
+			t.Errorf("%s: %+v", text, list)
+		}
+	}
+	if err := os.Remove(settings); err != nil {
+		t.Fatal(err)
+	}
+	c.importSessions(missions.ImportRequest{})
+	if list := expiring(); len(list) != 0 {
+		t.Errorf("imported: %+v", list)
+	}
+}
