@@ -21,20 +21,8 @@ func (k *maker) checkTarget() error {
 	if !utf8.ValidString(dir) || k.src.Repo != nil && !utf8.ValidString(k.src.Repo.CommonDir) {
 		return &TargetError{dir, "has a name, or its repository has, that is not UTF-8"}
 	}
-	st, err := os.Lstat(dir)
-	switch {
-	case err == nil && !st.IsDir():
-		return &TargetError{dir, "exists and is not a directory"}
-	case err == nil:
-		names, err := os.ReadDir(dir)
-		if err != nil {
-			return err
-		}
-		if len(names) > 0 {
-			return &TargetError{dir, "is not empty"}
-		}
-		k.doc.Existed = true
-	case !errors.Is(err, fs.ErrNotExist):
+	var err error
+	if k.doc.Existed, err = isEmptyDirectory(dir); err != nil {
 		return err
 	}
 	if k.doc.Parents, err = missingParents(dir); err != nil {
@@ -44,6 +32,48 @@ func (k *maker) checkTarget() error {
 		return err
 	}
 	return k.checkPlace()
+}
+
+// isEmptyDirectory tells whether a directory is there, or nothing; anything else is a
+// *TargetError.
+func isEmptyDirectory(dir string) (bool, error) {
+	st, err := os.Lstat(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	if !st.IsDir() {
+		return false, &TargetError{dir, "exists and is not a directory"}
+	}
+	names, err := os.ReadDir(dir)
+	if err == nil && len(names) > 0 {
+		err = &TargetError{dir, "is not empty"}
+	}
+	return err == nil, err
+}
+
+// IsFree tells whether a workspace can be made in a directory: nothing is there, and the
+// repository, if there is one, has no entry of a worktree that was there.
+func IsFree(dir, commonDir string) (bool, error) {
+	var taken *TargetError
+	if _, err := isEmptyDirectory(dir); errors.As(err, &taken) {
+		return false, nil
+	} else if err != nil || commonDir == "" {
+		return err == nil, err
+	}
+	dir, err := resolve(dir)
+	if err != nil {
+		return false, err
+	}
+	entries, err := namesIn(filepath.Join(commonDir, "worktrees"))
+	for _, entry := range entries {
+		if was, err := directoryOf(entry); err == nil && was == dir {
+			return false, nil
+		}
+	}
+	return err == nil, err
 }
 
 func (k *maker) checkPlace() error {

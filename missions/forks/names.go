@@ -1,10 +1,13 @@
 package forks
 
 import (
+	"cmp"
 	"context"
+	"os"
 	"path/filepath"
 	"strings"
 
+	"github.com/umbra-vcs/umbra/gitstore/fork"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/addresses"
 	"github.com/umbra-vcs/umbra/missions/agents"
@@ -40,7 +43,7 @@ func (f *Forker) ReserveNames(ctx context.Context, at addresses.ResolvedMoment, 
 		if job.name, err = f.forkName(at, r, n); err != nil {
 			return jobs, err
 		}
-		if job.directory, err = f.forkDirectory(at.Project, r, config.Fork, job.name); err != nil {
+		if job.directory, err = f.forkDirectory(at, r, config.Fork, job.name); err != nil {
 			return jobs, err
 		}
 		if err := job.begin(); err != nil {
@@ -105,8 +108,11 @@ func (f *Forker) forkName(at addresses.ResolvedMoment, r missions.ForkRequest, n
 	return taken.NumberedName(base)
 }
 
-// forkDirectory is where the fork's workspace goes.
-func (f *Forker) forkDirectory(p *projects.Project, r missions.ForkRequest, config settings.Fork, name string) (string, error) {
+// forkDirectory is where the fork's workspace goes: where its name leads, or beside that if a
+// removed mission of that name has left something there, or in git's list of worktrees. A
+// name that was given leads to files that are there all the same, for which the fork is
+// refused: who gave it can give another. No name has a '+' in it.
+func (f *Forker) forkDirectory(at addresses.ResolvedMoment, r missions.ForkRequest, config settings.Fork, name string) (string, error) {
 	if r.Workspace != "" {
 		return projects.AbsolutePath(r.Caller.Cwd, r.Workspace), nil
 	}
@@ -122,5 +128,16 @@ func (f *Forker) forkDirectory(p *projects.Project, r missions.ForkRequest, conf
 	if !filepath.IsAbs(root) {
 		return "", missions.Errorf(missions.KindUsage, "mend "+f.Home.ConfigFile(), "fork.root %q is not absolute", root)
 	}
-	return filepath.Join(root, filepath.Base(p.Dir), name), nil
+	named := filepath.Join(root, filepath.Base(at.Project.Dir), name)
+	common := cmp.Or(at.Binding.CommonDir, at.Project.Locations.CommonDir)
+	for n, dir := 2, named; ; n++ {
+		free, err := fork.IsFree(dir, common)
+		if err != nil || free {
+			return dir, err
+		}
+		if _, err := os.Lstat(dir); err == nil && dir == named && r.Name != "" {
+			return dir, nil
+		}
+		dir = named + "+" + missions.Itoa(n)
+	}
 }

@@ -195,7 +195,7 @@ func TestRemovalSaysWhatIsOnlyThere(t *testing.T) {
 		t.Fatal(err)
 	}
 	request.Workspace, request.Preview = false, false
-	if r, err = b.local.Remove(ctx, request); err != nil || len(r.Kept) != 0 {
+	if r, err = b.local.Remove(ctx, request); err != nil || len(r.Kept) != 1 || !strings.Contains(r.Kept[0], "stays in the list of git worktree") {
 		t.Errorf("stays: %q %v", r.Kept, err)
 	}
 }

@@ -89,7 +89,11 @@ func (b *Bin) addLosses(ctx context.Context, m *projects.Mission, r missions.Rem
 		return nil
 	}
 	if !r.Workspace && m.IsWorkspaceGone() {
-		return nil // nothing is there that could stay
+		noted, err := isWorktreeNoted(m)
+		if noted {
+			result.Kept = append(result.Kept, m.Binding.Worktree+" is not there, but stays in the list of git worktree (--workspace takes it out)")
+		}
+		return err
 	}
 	if !r.Workspace {
 		result.Kept = append(result.Kept, m.Binding.Workspace+" stays (--workspace moves it to the trash)")

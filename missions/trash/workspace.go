@@ -54,6 +54,15 @@ func isWorkspaceMoved(m *projects.Mission) bool {
 	return err != nil || !standing
 }
 
+// isWorktreeNoted reports whether git still lists the worktree of a workspace that is gone.
+func isWorktreeNoted(m *projects.Mission) (bool, error) {
+	if _, err := os.Lstat(m.Binding.Worktree); err == nil {
+		return false, nil
+	}
+	free, err := fork.IsFree(m.Binding.Worktree, m.Binding.Fork.CommonDir)
+	return err == nil && !free, err
+}
+
 // movedWorkspaceNote says how the user can remove a workspace that was moved.
 func movedWorkspaceNote(m *projects.Mission) string {
 	stays := m.Binding.Workspace + " stays: it is not where Umbra made it, in " + m.Binding.Fork.Directory
