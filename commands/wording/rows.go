@@ -33,6 +33,8 @@ func About(m missions.Mission) string {
 	switch {
 	case m.SideFork != "":
 		return "parked: its terminal has " + m.SideFork
+	case m.State == missions.StateClosed && m.CloseReason == missions.CloseReasonParked:
+		return "its agent is not back: umbra mission resume " + m.Name
 	case len(m.PendingPermissions) > 0:
 		return "asks: " + strings.TrimSpace(m.PendingPermissions[0].Tool+" "+m.PendingPermissions[0].Target)
 	case m.LastError != "":
