@@ -22,10 +22,11 @@ func (wk *Workspaces) PresentSide(ctx context.Context, m *projects.Mission) (res
 }
 
 // hasRecordedModes reports whether permissions and empty directories are as the mission's
-// newest snapshot has them.
+// newest snapshot has them. If what that has is lost, they count as the same: to write it
+// anew is for doctor.
 func hasRecordedModes(m *projects.Mission, c *capture.Result) bool {
 	recorded, err := m.Project.ReadRecordDoc(m.Tip, projects.ModesDoc)
-	return err == nil && bytes.Equal(recorded, c.Modes.Document())
+	return err != nil || bytes.Equal(recorded, c.Modes.Document())
 }
 
 // RecordedSide is a snapshot as a side of a plan, with what its record says of the
