@@ -29,7 +29,7 @@ const defaultBackoff = time.Second
 
 // Fix is `umbra fix`.
 func Fix() *call.Verb {
-	var o fixOptions
+	o := fixOptions{backoff: defaultBackoff}
 	return &call.Verb{
 		Name: "fix", Args: "[MISSION]", Max: 1, Short: "have an agent mend what a check finds, in attempts that can be taken back",
 		Long: `Runs the check in the mission's workspace and, while it does not pass, hands the
@@ -44,7 +44,7 @@ or off a terminal says what is left (exit code 3); --continue makes one more att
 			flags.String("check", "run `COMMAND` in the workspace: is it good?", &o.check),
 			flags.String("max", "attempts at findings of a severity: `LIST` (low=5,medium=3,high=1,critical=0)", &o.most),
 			flags.Int("max-total", "`N` attempts in all (10)", &o.total),
-			flags.Duration("backoff", "wait `DURATION` before the second attempt, twice as long before each further one (1s)", &o.backoff),
+			flags.Duration("backoff", "wait `DURATION` before the second attempt, twice as long before each further one", &o.backoff),
 			flags.String("fixer", "another `AGENT`, in a mission of its own in the same workspace: claude, codex, gemini or opencode", &o.fixer),
 			flags.Duration("timeout", "end the agent `DURATION` after its start, in each attempt", &o.timeout),
 			flags.Bool("continue", "go on with what was interrupted or killed, or make one more attempt", &o.goesOn),
@@ -67,7 +67,7 @@ func (o fixOptions) verify() (limits fixes.Limits, err error) {
 			waits++
 		}
 	}
-	said := o.check != "" || o.fixer != "" || o.most != "" || o.total != 0 || o.backoff != 0 || o.timeout != 0
+	said := o.check != "" || o.fixer != "" || o.most != "" || o.total != 0 || o.backoff != defaultBackoff || o.timeout != 0
 	limits = fixes.DefaultLimits()
 	switch {
 	case waits > 1:
@@ -144,11 +144,8 @@ func runFix(c *call.Call, o fixOptions) error {
 			"umbra fix of %s was cut off in attempt %d", m.Name, len(f.Attempts))
 	default:
 		f = &fixes.Fix{
-			Mission: m.ID, Check: o.check, Fixer: o.fixer, Limits: limits, Backoff: defaultBackoff, Timeout: o.timeout, BeganAt: c.Now(),
+			Mission: m.ID, Check: o.check, Fixer: o.fixer, Limits: limits, Backoff: o.backoff, Timeout: o.timeout, BeganAt: c.Now(),
 			Attempts: []fixes.Attempt{},
-		}
-		if o.backoff > 0 {
-			f.Backoff = o.backoff
 		}
 	}
 	if w.limit, err = checks.Limit(w.home, c.Getenv); err != nil {

@@ -72,6 +72,8 @@ func why(f *fixes.Fix) string {
 		return fmt.Sprintf("there may be no further attempt at what is %s (--max)", severity)
 	case fixes.StopNoProgress:
 		return "the last attempt has changed nothing of it"
+	case fixes.StopFixed:
+		return "the check passes"
 	case fixes.StopAgent:
 		return "the agent " + f.Attempts[len(f.Attempts)-1].Problem
 	}
@@ -158,6 +160,16 @@ func (w *world) view(ctx context.Context, f *fixes.Fix) error {
 // end drops what waits; rejected puts the moment before the first attempt back.
 func (w *world) end(ctx context.Context, f *fixes.Fix, rejected bool) error {
 	name := print.Clean(w.mission.Name)
+	if n := len(f.Attempts); n > 0 && !f.Attempts[n-1].Ended {
+		m, err := w.svc.Mission(ctx, missions.MissionRequest{Caller: w.caller, Name: f.FixerMission()})
+		switch {
+		case err == nil && !m.IsUnmanned():
+			return missions.Errorf(missions.KindBusy, fmt.Sprintf("umbra mission stop %s ends it, umbra fix --continue %s waits for it", m.Name, w.mission.Name),
+				"the agent of %s works at attempt %d", m.Name, n)
+		case err != nil && missions.AsError(err).Kind != missions.KindNotFound:
+			return err
+		}
+	}
 	if !rejected || len(f.Attempts) == 0 || f.Attempts[0].Snapshot == "" {
 		if err := fixes.Remove(w.file()); err != nil {
 			return err

@@ -3,8 +3,10 @@ package fixes
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/umbra-vcs/umbra/commands/call"
@@ -41,8 +43,8 @@ func (w *world) mayBegin(f *fixes.Fix) error {
 	}
 	m := w.mission
 	switch {
-	case m.State == missions.StateRunning || m.State == missions.StateWaiting:
-		return missions.Errorf(missions.KindBusy, "umbra mission wait "+m.Name+" waits for its end", "%s is in a turn", m.Name)
+	case isInTurn(m):
+		return inTurn(m)
 	case f.Fixer == "" && !m.IsUnmanned():
 		return missions.Errorf(missions.KindBusy, "end it first: umbra mission stop "+m.Name+"; or --fixer claude has an agent of its own work beside it",
 			"the agent of %s is there already", m.Name)
@@ -53,17 +55,68 @@ func (w *world) mayBegin(f *fixes.Fix) error {
 	return nil
 }
 
-// Prepare makes the mission of another agent, in the same workspace.
+func isInTurn(m missions.Mission) bool {
+	return m.State == missions.StateRunning || m.State == missions.StateWaiting
+}
+
+func inTurn(m missions.Mission) error {
+	return missions.Errorf(missions.KindBusy, "umbra mission wait "+m.Name+" waits for its end", "%s is in a turn", m.Name)
+}
+
+// Prepare refuses an attempt beside somebody who has begun to work there meanwhile, and makes
+// the mission of another agent, in the same workspace.
 func (w *world) Prepare(ctx context.Context, f *fixes.Fix) error {
-	if f.Fixer == "" || f.FixerID != "" {
-		return nil
+	if f.Fixer != "" {
+		m, err := w.svc.Mission(ctx, missions.MissionRequest{Caller: w.caller, Name: w.mission.ID})
+		switch {
+		case err != nil:
+			return err
+		case isInTurn(m):
+			return inTurn(m)
+		case f.FixerID == "":
+			return w.makeFixer(ctx, f)
+		}
 	}
-	m, err := w.svc.NewMission(ctx, missions.NewMissionRequest{Caller: w.caller, Name: w.mission.Name + "-fixer", Agent: f.Fixer, Workspace: w.mission.Workspace})
+	m, err := w.settled(ctx)
+	if err == nil && !m.IsUnmanned() {
+		err = missions.Errorf(missions.KindBusy, "end it first: umbra mission stop "+m.Name, "somebody has launched the agent of %s meanwhile", m.Name)
+	}
+	return err
+}
+
+// mostOfName is how much of its mission's name the name of a fixer has.
+const mostOfName = 52
+
+// makeFixer makes the mission of another agent, by the first name that is free.
+func (w *world) makeFixer(ctx context.Context, f *fixes.Fix) error {
+	all, err := w.svc.Missions(ctx, missions.MissionsRequest{Caller: w.caller})
+	if err != nil {
+		return err
+	}
+	named := w.mission.Name[:min(len(w.mission.Name), mostOfName)] + "-fixer"
+	name := named
+	for n := 2; slices.ContainsFunc(all, func(m missions.Mission) bool { return m.Name == name }); n++ {
+		name = named + "-" + missions.Itoa(n)
+	}
+	m, err := w.svc.NewMission(ctx, missions.NewMissionRequest{Caller: w.caller, Name: name, Agent: f.Fixer, Workspace: w.mission.Workspace})
 	if err != nil {
 		return err
 	}
 	f.FixerID, w.fixer = m.ID, m.ID
 	return nil
+}
+
+// settled is the mission of the agent once that is neither about to begin nor about to end.
+func (w *world) settled(ctx context.Context) (m missions.Mission, err error) {
+	for {
+		m, err = w.svc.Mission(ctx, missions.MissionRequest{Caller: w.caller, Name: w.fixer})
+		if err != nil || !m.IsAgentless() || m.IsUnmanned() {
+			return m, err
+		}
+		if err = w.Wait(ctx, 100*time.Millisecond); err != nil {
+			return m, err
+		}
+	}
 }
 
 // Find is the check, and what it has found.
@@ -130,12 +183,9 @@ func (w *world) Snapshot(ctx context.Context, id, message string, again bool) (t
 // Work has the agent answer under a keeper of its own, which ends neither with this process
 // nor with its terminal.
 func (w *world) Work(ctx context.Context, prompt string, turn int) (problem string, err error) {
-	m, err := w.svc.Mission(ctx, missions.MissionRequest{Caller: w.caller, Name: w.fixer})
+	m, err := w.settled(ctx)
 	if err != nil {
 		return "", err
-	}
-	if m.IsAgentless() && !m.IsUnmanned() {
-		return "", missions.Errorf(missions.KindBusy, "wait a moment", "the agent of %s is about to begin", m.Name)
 	}
 	with := forks.Background{Missions: []missions.Mission{m}, Timeout: w.fix.Timeout}
 	if m.IsUnmanned() && m.Turn == turn {
@@ -149,10 +199,14 @@ func (w *world) Work(ctx context.Context, prompt string, turn int) (problem stri
 	case outcome.Ended == forks.EndedNotBegun:
 		return "", missions.Errorf(missions.KindFailed, "--fixer has another agent do it: claude, codex, gemini or opencode",
 			"the agent of %s was not begun: %s", outcome.Mission, outcome.Problem)
-	case outcome.IsGood():
-		return "", nil
+	case !outcome.IsGood():
+		return outcome.How(w.fix.Timeout), nil
 	}
-	return outcome.How(w.fix.Timeout), nil
+	// One that was waited for alone has told of its end before its exit code is known.
+	if m, err = w.settled(ctx); err == nil && m.ExitCode != nil && *m.ExitCode != 0 {
+		problem = fmt.Sprintf("ended with exit code %d", *m.ExitCode)
+	}
+	return problem, err
 }
 
 // Wait waits by the clock.

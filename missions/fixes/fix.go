@@ -137,6 +137,9 @@ func (f *Fix) attempt(ctx context.Context, w World, again bool) error {
 	if err != nil {
 		return err
 	}
+	if again && problem != "" {
+		f.OneMore = true // it was ended with the command that had begun it
+	}
 	a.Ended, a.Problem = true, problem
 	return w.Save(f)
 }

@@ -225,7 +225,7 @@ func TestPrompt(t *testing.T) {
 		list = append(list, findings.Finding{Severity: low, Message: strings.Repeat("x\n", 9000)})
 	}
 	f.Attempts[1].Issues = list
-	if prompt = f.prompt(); len(prompt) > 100<<10 || !strings.Contains(prompt, "more, which come next") {
+	if prompt = f.prompt(); len(prompt) > 100<<10 || !strings.Contains(prompt, "more, which are not listed") {
 		t.Errorf("%d bytes", len(prompt))
 	}
 }
