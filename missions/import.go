@@ -56,7 +56,7 @@ type ImportedSession struct {
 	Session   string        `json:"session"`
 	File      string        `json:"file"`
 	Directory string        `json:"directory,omitempty"` // where its agent worked
-	Prompt    string        `json:"prompt,omitempty"`    // the first one, or the newest where it is continued; in one line and cut
+	Prompt    string        `json:"prompt,omitempty"`    // the first one, or the last that is recorded where it is continued; in one line and cut
 	At        time.Time     `json:"at"`                  // when it was written last
 	Bytes     int64         `json:"bytes"`
 	Outcome   ImportOutcome `json:"outcome"`

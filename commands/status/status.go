@@ -111,7 +111,7 @@ func writeStatus(p *print.Printer, s missions.Status) {
 		p.Folded(print.Clean(w.Mission + ": " + w.Sentence()))
 	}
 	for _, e := range s.Expiring {
-		p.Folded(fmt.Sprintf("about to be deleted: %s of %s that no mission keeps, within a week (after %s); umbra import keeps them",
+		p.Folded(fmt.Sprintf("about to be deleted: %s of %s that no mission keeps, within a week (after %s); umbra import keeps those that it can",
 			print.Count(e.Sessions, "session"), print.Clean(e.Agent), print.Count(e.KeptDays, "day")))
 	}
 	if s.Daemon != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/umbra-vcs/umbra/missions/agents"
 	"github.com/umbra-vcs/umbra/missions/projects"
 	"github.com/umbra-vcs/umbra/missions/snapshots"
+	"github.com/umbra-vcs/umbra/sessions"
 )
 
 // Importer imports sessions.
@@ -91,6 +92,11 @@ func (im *Importer) importSession(ctx context.Context, r missions.ImportRequest,
 	if err := im.agents.CheckRoot(plan.Workspace, plan.Env.Home, false); err != nil {
 		return one, err
 	}
+	if registry, ok := f.adapter.(sessions.Registering); ok {
+		if pid, isOpen := registry.Live(plan.Env, f.ID); isOpen {
+			return one, fmt.Errorf("it is open in an agent (process %d); import it when that has ended", pid)
+		}
+	}
 	one.Outcome = missions.ImportNew
 	if r.Preview {
 		return one, nil
@@ -99,6 +105,9 @@ func (im *Importer) importSession(ctx context.Context, r missions.ImportRequest,
 	m, err := im.agents.CreateMission(ctx, plan)
 	if agents.IsRefusal(err) {
 		refusals[plan.Workspace] = err // a walk over the whole directory finds that out
+	}
+	if err == nil && m.Live.ProvisionalSnapshot != "" {
+		err = errors.New("an agent without a terminal works in it, or was killed before it changed a file: umbra doctor --fix, then import again")
 	}
 	if err != nil {
 		return one, err
@@ -117,11 +126,13 @@ func (im *Importer) goOnWith(ctx context.Context, r missions.ImportRequest, m *p
 	if r.Preview {
 		return one
 	}
-	_, err := im.snapshots.SubmitRequest(ctx, m.Project, m.ID, &snapshots.Request{Take: &missions.TakeSnapshot{
+	answer, err := im.snapshots.SubmitRequest(ctx, m.Project, m.ID, &snapshots.Request{Take: &missions.TakeSnapshot{
 		Trigger: missions.TriggerManual, Message: "the conversation has gone on", OnlyIfChanged: true, CompareWholeSession: true,
 	}})
 	if err != nil {
 		one.Outcome, one.Reason = missions.ImportLeftOut, missions.AsError(err).Message
+	} else if answer.Mission != nil && answer.Mission.LastPrompt != nil {
+		one.Prompt = listedPrompt(answer.Mission.LastPrompt.Text)
 	}
 	return one
 }
