@@ -4,7 +4,6 @@ package findings
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -41,11 +40,11 @@ func (f Finding) Place() string {
 
 // variable is what differs between two runs of one check: how long it took, and addresses
 // in memory.
-var variable = regexp.MustCompile(`\b(?:\d+(?:\.\d+)?(?:ns|µs|us|ms|s|m|h)|0x[0-9a-fA-F]+)\b`)
+var variable = pattern(`\b(?:\d+(?:\.\d+)?(?:ns|µs|us|ms|s|m|h)|0x[0-9a-fA-F]+)\b`)
 
 // key tells a finding from others, also when the lines above it have changed since.
 func (f Finding) key() string {
-	return strings.Join([]string{f.File, f.Rule, variable.ReplaceAllString(f.Message, "~")}, "\x00")
+	return strings.Join([]string{f.File, f.Rule, variable().ReplaceAllString(f.Message, "~")}, "\x00")
 }
 
 // AreSame reports whether two checks have found the same, wherever it is in the files now.

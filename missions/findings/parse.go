@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/umbra-vcs/umbra/missions"
 )
@@ -123,35 +124,41 @@ type lineReader struct {
 	title string // a line such as rustc's "error: mismatched types", whose place comes next
 }
 
+// pattern is one that is compiled when it is first used: most runs of the program have no use
+// for it.
+func pattern(text string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
+}
+
 var (
 	// placed is `file:line:column: message`, and `file(line,column): message`.
-	placed = regexp.MustCompile(`^\s*([^\s:()][^\s:]*?)(?::(\d+)(?::(\d+))?|\((\d+)(?:,(\d+))?\))(?::|\s+-)\s+(\S.*)$`)
+	placed = pattern(`^\s*([^\s:()][^\s:]*?)(?::(\d+)(?::(\d+))?|\((\d+)(?:,(\d+))?\))(?::|\s+-)\s+(\S.*)$`)
 	// arrow is the place of a title.
-	arrow = regexp.MustCompile(`^\s*-->\s+([^\s:]+):(\d+)(?::(\d+))?\s*$`)
+	arrow = pattern(`^\s*-->\s+([^\s:]+):(\d+)(?::(\d+))?\s*$`)
 	// title is `error: message`, `warning[code]: message`, `error TS2322: message`.
-	title = regexp.MustCompile(`^(fatal error|fatal|error|warning|info|hint|remark|note|help)(?:\[[^\]]*\]|\s+[A-Z]+\d+)?:\s+(\S.*)$`)
+	title = pattern(`^(fatal error|fatal|error|warning|info|hint|remark|note|help)(?:\[[^\]]*\]|\s+[A-Z]+\d+)?:\s+(\S.*)$`)
 	// namesFile is what the name of a file looks like, unlike a host or a time.
-	namesFile = regexp.MustCompile(`(?:/|\.[A-Za-z]\w*$|^(?:GNU)?[Mm]akefile$)`)
+	namesFile = pattern(`(?:/|\.[A-Za-z]\w*$|^(?:GNU)?[Mm]akefile$)`)
 	// escape is what colours are made of.
-	escape = regexp.MustCompile(`\x1b\[[0-9;]*[A-Za-z]`)
+	escape = pattern(`\x1b\[[0-9;]*[A-Za-z]`)
 )
 
 // plainText is a text without colours.
-func plainText(text string) string { return escape.ReplaceAllString(text, "") }
+func plainText(text string) string { return escape().ReplaceAllString(text, "") }
 
 func (r *lineReader) read(line, root string) {
 	line = strings.TrimRight(plainText(line), " \t\r")
-	if at := arrow.FindStringSubmatch(line); at != nil && r.title != "" {
+	if at := arrow().FindStringSubmatch(line); at != nil && r.title != "" {
 		r.add(at[1], at[2], at[3], r.title, root)
 		r.title = ""
 		return
 	}
-	if title.MatchString(line) {
+	if title().MatchString(line) {
 		r.title = line
 		return
 	}
-	at := placed.FindStringSubmatch(line)
-	if at == nil || !namesFile.MatchString(at[1]) || strings.HasPrefix(at[1], "//") {
+	at := placed().FindStringSubmatch(line)
+	if at == nil || !namesFile().MatchString(at[1]) || strings.HasPrefix(at[1], "//") {
 		return
 	}
 	r.title = ""
@@ -163,7 +170,7 @@ func (r *lineReader) add(file, line, column, message, root string) {
 	f := Finding{Severity: missions.SeverityMedium, Message: message, File: belowRoot(file, root)}
 	f.Line, _ = strconv.Atoi(line) // none that is too large
 	f.Column, _ = strconv.Atoi(column)
-	if is := title.FindStringSubmatch(message); is != nil {
+	if is := title().FindStringSubmatch(message); is != nil {
 		if is[1] == "note" || is[1] == "help" {
 			return
 		}
