@@ -28,19 +28,22 @@ func Parse(names string) Fields {
 }
 
 // Write writes them of a result, as indented JSON; of a list, those of each element. A field
-// that the result may have and has not is null; one that it can't have is an error that
-// names those it can.
+// that the result may have and has not is null. One that it can't have is an error that
+// names those it can; all is written then, since what the command did is done.
 func (f Fields) Write(w io.Writer, result any) error {
 	text, err := json.MarshalIndent(result, "", "  ")
 	if err != nil {
 		return fmt.Errorf("write the result as JSON: %w", err)
 	}
 	if len(f) > 0 {
-		if text, err = f.pick(text, fieldsOf(reflect.TypeOf(result))); err != nil {
-			return err
+		var picked []byte
+		if picked, err = f.pick(text, fieldsOf(reflect.TypeOf(result))); err == nil {
+			text = picked
 		}
 	}
-	_, err = w.Write(append(text, '\n'))
+	if _, werr := w.Write(append(text, '\n')); werr != nil {
+		return werr
+	}
 	return err
 }
 
@@ -52,7 +55,7 @@ func (f Fields) pick(text []byte, known []string) ([]byte, error) {
 	isList := json.Unmarshal(text, &list) == nil
 	if !isList {
 		if json.Unmarshal(text, &one) != nil {
-			return nil, missions.Errorf(missions.KindUsage, "use --json without names", "what this command prints has no fields")
+			return nil, missions.Errorf(missions.KindUsage, "use --json without names", "--json: what this command prints has no fields")
 		}
 		list = append(list, one)
 	}
@@ -63,7 +66,7 @@ func (f Fields) pick(text []byte, known []string) ([]byte, error) {
 	known = slices.Compact(known)
 	for _, name := range f {
 		if len(known) > 0 && !slices.Contains(known, name) {
-			return nil, missions.Errorf(missions.KindUsage, "use some of: "+strings.Join(known, ", "), "--json: there is no field %q here", name)
+			return nil, missions.Errorf(missions.KindUsage, "use some of: "+strings.Join(known, ", "), "--json: there is no field %q here, so all are printed", name)
 		}
 	}
 	objects := make([]string, 0, len(list))

@@ -1,6 +1,7 @@
 package fields
 
 import (
+	"io"
 	"strings"
 	"testing"
 
@@ -46,6 +47,9 @@ func TestWrite(t *testing.T) {
 		if c.err == "" && (err != nil || out.String() != c.want) || c.err != "" && (err == nil || !strings.Contains(err.Error(), c.err)) {
 			t.Errorf("--json=%s writes %q, %v; want %q, %s", c.fields, out.String(), err, c.want, c.err)
 		}
+		if all := new(strings.Builder); c.err != "" && (Fields(nil).Write(all, c.result) != nil || out.String() != all.String()) {
+			t.Errorf("--json=%s writes %q beside its error, want all", c.fields, out.String())
+		}
 		if err != nil && missions.AsError(err).Kind != missions.KindUsage {
 			t.Errorf("--json=%s is an error of kind %s", c.fields, missions.AsError(err).Kind)
 		}
@@ -54,7 +58,7 @@ func TestWrite(t *testing.T) {
 
 // TestKnownFields are named where a field is unknown, those that are left out here too.
 func TestKnownFields(t *testing.T) {
-	err := Parse("x").Write(nil, []*result{{}})
+	err := Parse("x").Write(io.Discard, []*result{{}})
 	if hint := missions.AsError(err).Hint; hint != "use some of: count, float, id, name, note, sub" {
 		t.Errorf("the hint is %q", hint)
 	}

@@ -127,9 +127,11 @@ func (w *world) gaveUp(ctx context.Context, f *fixes.Fix) (again bool, err error
 	}
 	answers := []call.Answer{{letterAccept, "accept: leave the files as they are"}}
 	if len(f.Attempts) > 0 {
-		answers = append(answers, call.Answer{letterReject, "reject: put all back as it was before the first attempt"}, call.Answer{letterView, "view what the attempts have changed"})
+		answers = append(answers, call.Answer{letterReject, "reject: put all back as it was before the first attempt"},
+			call.Answer{letterView, "view what the attempts have changed"})
 	}
-	answers = append(answers, call.Answer{letterMore, "one more attempt"}, call.Answer{letterManual, "manual: it waits for you to go on with umbra fix --continue " + print.Clean(name)})
+	answers = append(answers, call.Answer{letterMore, "one more attempt"},
+		call.Answer{letterManual, "manual: it waits for you to go on with umbra fix --continue " + print.Clean(name)})
 	for {
 		letter, err := w.c.Ask("What is to become of it?", answers...)
 		switch {

@@ -41,7 +41,10 @@ type Standing struct {
 // the ends of all. An agent that works already, under a keeper that another command has
 // started, is waited for too. stopped says that the user has interrupted that.
 func Await(c *call.Call, svc missions.Service, caller missions.Caller, b Background) (outcomes []Outcome, stopped bool) {
-	r := &run{c: c, svc: svc, caller: caller, keepers: keepers{c: c, timeout: b.Timeout, prompt: b.Prompt}, timeout: b.Timeout, watch: b.Watch, check: b.Check, lines: c.Err, heard: newMailbox()}
+	r := &run{
+		c: c, svc: svc, caller: caller, keepers: keepers{c: c, timeout: b.Timeout, prompt: b.Prompt}, timeout: b.Timeout,
+		watch: b.Watch, check: b.Check, lines: c.Err, heard: newMailbox(),
+	}
 	r.all(b.Missions)
 	for _, f := range r.forks {
 		outcomes = append(outcomes, f.outcome)

@@ -8,6 +8,7 @@ import (
 	"github.com/umbra-vcs/umbra/commands/restores"
 	"github.com/umbra-vcs/umbra/commands/updates"
 	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/home"
 )
 
 func Fork() *call.Verb {
@@ -40,7 +41,11 @@ func runFork(c *call.Call, o missionNewOptions, from string) error {
 	}
 	svc, caller, ctx, err := c.Asking()
 	if err == nil {
-		err = mayStart(c, o, vars, "")
+		again := "umbra fork"
+		if from != "" {
+			again += " " + home.ShellQuote(from)
+		}
+		err = mayStart(c, o, vars, "", again)
 	}
 	if err != nil {
 		return err

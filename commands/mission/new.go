@@ -139,7 +139,7 @@ func newMission(c *call.Call, o missionNewOptions) error {
 		if o.workspace != "" {
 			dir = "" // that may be elsewhere
 		}
-		err = mayStart(c, o, vars, dir)
+		err = mayStart(c, o, vars, dir, "umbra mission new")
 	}
 	if err != nil {
 		return err
@@ -168,9 +168,10 @@ func newMission(c *call.Call, o missionNewOptions) error {
 }
 
 // mayStart refuses a program that the keeper would not find, before anything is made
-// for it; the error has the prompt, which is kept nowhere else. Where it is to run in no directory that is known yet, dir is "": one that may
+// for it. The error has the prompt, which is kept nowhere else, in a command that begins
+// with again. Where it is to run in no directory that is known yet, dir is "": one that may
 // be named by its place there is left to the keeper.
-func mayStart(c *call.Call, o missionNewOptions, vars keeper.Variables, dir string) error {
+func mayStart(c *call.Call, o missionNewOptions, vars keeper.Variables, dir, again string) error {
 	if !o.launching() {
 		return nil
 	}
@@ -187,7 +188,7 @@ func mayStart(c *call.Call, o missionNewOptions, vars keeper.Variables, dir stri
 		return err
 	}
 	e := missions.AsError(err)
-	again := "no mission was made; to send the prompt: umbra mission new --prompt " + home.ShellQuote(o.prompt) + " -- COMMAND"
+	again = "no mission was made; to send the prompt: " + again + " --prompt " + home.ShellQuote(o.prompt) + " -- COMMAND"
 	return missions.Errorf(e.Kind, strings.TrimPrefix(e.Hint+"; "+again, "; "), "%s", e.Message)
 }
 

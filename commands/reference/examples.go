@@ -77,7 +77,8 @@ func snapshotLessons() []lesson {
 		{"compare", []string{"umbra compare other more-1", `umbra compare other more-1 --check "test -s README.md"`, "umbra compare more-1 more-2 --diff"}, "promote, fork run, diff, mission output"},
 		{"contest", []string{`umbra contest login --prompt "once more" --prompt "and shout it" --check "test -s README.md"`, "umbra contest --continue"}, "compare, promote, fork run"},
 		{"merge", []string{"umbra merge more-1 more-2 --preview", `umbra merge more-1 more-2 --auto medium --check "test -s README.md"`}, "promote, undo, compare, diff"},
-		{"fix", []string{`umbra fix login --check "test -s README.md"`, `umbra fix login --check "test -s README.md" --max medium=5 --backoff 10s`}, "undo, restore, compare, mission output"},
+		{"fix", []string{`umbra fix login --check "test -s README.md"`,
+			`umbra fix login --check "test -s README.md" --max medium=5 --backoff 10s`}, "undo, restore, compare, mission output"},
 		{"land", []string{"umbra land login --preview --as turns", `umbra land login -m "Add a login page" --branch login-page`, "umbra land login --list"}, "promote, mission rm, fork, diff"},
 		{"fork promote", []string{"umbra fork promote again --files-only --all --keep"}, "promote, undo"},
 		{"restore", []string{

@@ -27,7 +27,7 @@ const sarif = `{"version": "2.1.0", "runs": [{
  "tool": {"driver": {"name": "lint", "rules": [
   {"id": "unused", "defaultConfiguration": {"level": "note"}, "messageStrings": {"default": {"text": "{0} is not used"}}},
   {"id": "sqli", "properties": {"security-severity": "9.1"}}]}},
- "originalUriBaseIds": {"SRC": {"uri": "file:///work/"}},
+ "originalUriBaseIds": {"SRC": {"uri": "file:///home/ada/app/"}},
  "artifacts": [{"location": {"uri": "pay/tax.go"}}],
  "results": [
   {"ruleId": "unused", "message": {"id": "default", "arguments": ["x"]},
@@ -35,7 +35,7 @@ const sarif = `{"version": "2.1.0", "runs": [{
   {"ruleIndex": 1, "level": "warning", "message": {"text": "a query of what was typed"},
    "locations": [{"physicalLocation": {"artifactLocation": {"index": 0}}}], "fixes": [{"description": {"text": "bind it"}}]},
   {"ruleId": "shadow", "level": "error", "message": {"text": "err is shadowed"},
-   "locations": [{"physicalLocation": {"artifactLocation": {"uri": "file:///work/main.go"}, "region": {"startLine": 7}}}]},
+   "locations": [{"physicalLocation": {"artifactLocation": {"uri": "file:///home/ada/app/main.go"}, "region": {"startLine": 7}}}]},
   {"ruleId": "plain", "message": {"text": "no level"}},
   {"ruleId": "good", "kind": "pass", "message": {"text": "passed"}},
   {"ruleId": "known", "message": {"text": "suppressed"}, "suppressions": [{"kind": "inSource"}]},
@@ -55,7 +55,7 @@ func TestParse(t *testing.T) {
 			"medium main.go:1:2 and a line",
 			"low pay/a b.go:3:2 x is not used | unused",
 		}},
-		{"list", `[{"severity": "high", "message": "no test", "file": "/work/pay/sum.go", "line": 12, "suggestion": "write one"}, {"message": "odd"}]`, []string{
+		{"list", `[{"severity": "high", "message": "no test", "file": "/home/ada/app/pay/sum.go", "line": 12, "suggestion": "write one"}, {"message": "odd"}]`, []string{
 			"high pay/sum.go:12 no test | write one", "medium  odd",
 		}},
 		{"empty list", "[]\n", nil},
@@ -74,7 +74,7 @@ func TestParse(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			if got := lines(Parse([]byte(c.output), "/work")); !slices.Equal(got, c.want) {
+			if got := lines(Parse([]byte(c.output), "/home/ada/app")); !slices.Equal(got, c.want) {
 				t.Errorf("%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(c.want, "\n"))
 			}
 		})
@@ -134,7 +134,7 @@ func FuzzFindings(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, output []byte) {
-		list := Parse(output, "/work")
+		list := Parse(output, "/home/ada/app")
 		for _, one := range list {
 			if !slices.Contains(Severities(), one.Severity) || one.Line < 0 || one.Column < 0 {
 				t.Fatalf("%+v", one)
