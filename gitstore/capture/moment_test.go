@@ -98,6 +98,20 @@ func (l *lab) tick(name string) {
 	}
 }
 
+// holdsDatabase tells whether a snapshot has each file of the database as it is on disk,
+// which writes no more.
+func (l *lab) holdsDatabase(r *Result) bool {
+	l.t.Helper()
+	files := l.files(r)
+	for _, part := range databaseParts {
+		data, err := os.ReadFile(l.path("app.db" + part))
+		if captured, held := files["app.db"+part]; held != (err == nil) || captured != string(data) {
+			return false
+		}
+	}
+	return true
+}
+
 // TestDatabaseIsOneOrMarked: a SQLite database and its logs are of one moment, or the
 // snapshot says that they are not.
 func TestDatabaseIsOneOrMarked(t *testing.T) {
@@ -159,7 +173,8 @@ func TestDatabaseIsOneOrMarked(t *testing.T) {
 				}
 			}
 			r := l.walk()
-			if !slices.Equal(r.Changing, c.marked) {
+			// A slow walk may read a part so long after the write that stat data prove it whole.
+			if !slices.Equal(r.Changing, c.marked) && (len(r.Changing) > 0 || !l.holdsDatabase(r)) {
 				t.Errorf("changing %q, not %q", r.Changing, c.marked)
 			}
 			l.scanner.hooks.afterRead = nil

@@ -30,4 +30,8 @@ func (p *person) evidence() {
 			p.Logf("%s\n%s", name, strings.ReplaceAll(shown, "\x1b", "^["))
 		}
 	}
+	// Of a long output a gate may show the end alone.
+	for _, said := range p.wrong {
+		p.Logf("it failed: %s", said)
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -27,6 +28,21 @@ type person struct {
 	home   string
 	repo   string
 	env    []string
+	wrong  []string // what failed, as it was said
+}
+
+// Fatalf ends the test, and keeps what it says: see evidence.
+func (p *person) Fatalf(format string, args ...any) {
+	p.Helper()
+	p.wrong = append(p.wrong, fmt.Sprintf(format, args...))
+	p.T.Fatalf(format, args...)
+}
+
+// Errorf fails the test, and keeps what it says.
+func (p *person) Errorf(format string, args ...any) {
+	p.Helper()
+	p.wrong = append(p.wrong, fmt.Sprintf(format, args...))
+	p.T.Errorf(format, args...)
 }
 
 // newPerson begins with a fresh home and repository; at its end every invariant

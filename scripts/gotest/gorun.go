@@ -16,8 +16,9 @@ import (
 // A gorun is one `go test` that runs, in a process group of its own with the tests
 // that it starts.
 type gorun struct {
-	cmd    *exec.Cmd
-	events io.ReadCloser
+	request request
+	cmd     *exec.Cmd
+	events  io.ReadCloser
 }
 
 // A request is what one `go test` is to run, and how.
@@ -59,7 +60,7 @@ func (r request) start() (*gorun, error) {
 	cmd := exec.Command("go", slices.Concat([]string{"test", "-json"}, r.flags, r.packages)...)
 	cmd.Env, cmd.Stdout, cmd.Stderr = append(os.Environ(), r.env...), w, os.Stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	return &gorun{cmd, events}, cmd.Start()
+	return &gorun{r, cmd, events}, cmd.Start()
 }
 
 // signal sends a signal to go and to the tests that it has started.
@@ -73,7 +74,7 @@ func (t *gorun) count(tally *tally) error {
 	read := make(chan struct{})
 	go func() {
 		defer close(read)
-		failed, readErr = tally.read(t.events)
+		failed, readErr = tally.read(t.events, t.request)
 	}()
 	waitErr := t.cmd.Wait()
 	select {

@@ -69,7 +69,7 @@ func count(tally *tally, args []string, cut <-chan os.Signal) (int, error) {
 	go func() {
 		err := all.run(tally, requests)
 		for _, f := range tally.unlucky(mostAgain) {
-			err = errors.Join(err, all.again(tally, requests, f))
+			err = errors.Join(err, all.again(tally, f))
 		}
 		ended <- err
 	}()
@@ -139,14 +139,10 @@ func (r *runs) end(s syscall.Signal) {
 }
 
 // again runs a test that failed once more, alone, and forgives it if it passes.
-func (r *runs) again(tally *tally, requests []request, f *failure) error {
-	i := slices.IndexFunc(requests, func(r request) bool { return slices.Contains(r.packages, f.pkg) })
-	if i < 0 {
-		return nil // the package was named by a pattern
-	}
+func (r *runs) again(tally *tally, f *failure) error {
 	var said strings.Builder
 	alone := newTally(&said)
-	if err := r.run(alone, []request{requests[i].alone(f)}); err != nil {
+	if err := r.run(alone, []request{f.of.alone(f)}); err != nil {
 		return err
 	}
 	if alone.close() == 0 && alone.passed > 0 {

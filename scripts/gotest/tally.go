@@ -42,6 +42,7 @@ type tally struct {
 
 // A failure is a test, no subtest, that failed, alone or for its subtests.
 type failure struct {
+	of        request
 	pkg, test string
 	count     int // of it and its subtests
 }
@@ -50,10 +51,10 @@ func newTally(out io.Writer) *tally {
 	return &tally{out: out, output: map[string][]string{}, failing: map[string]bool{}, whole: map[string]bool{}, running: map[string]time.Time{}}
 }
 
-// read takes events of one `go test` until the end, and says whether anything failed
+// read takes events of one `go test`, of that request, until the end, and says whether anything failed
 // in it. A line that is no event, such as one that a child of a test wrote past the
 // test's own output, is shown as it is.
-func (t *tally) read(events io.Reader) (failed bool, err error) {
+func (t *tally) read(events io.Reader, of request) (failed bool, err error) {
 	lines := bufio.NewReader(events)
 	for {
 		line, err := lines.ReadString('\n')
@@ -61,7 +62,7 @@ func (t *tally) read(events io.Reader) (failed bool, err error) {
 			var e event
 			t.mu.Lock()
 			if json.Unmarshal([]byte(line), &e) == nil && e.Action != "" {
-				t.add(e)
+				t.add(e, of)
 				failed = failed || e.Action == "fail"
 			} else {
 				fmt.Fprint(t.out, line)
@@ -77,7 +78,7 @@ func (t *tally) read(events io.Reader) (failed bool, err error) {
 	}
 }
 
-func (t *tally) add(e event) {
+func (t *tally) add(e event, of request) {
 	key := e.Package + " " + e.Test
 	switch e.Action {
 	case "run", "cont":
@@ -109,17 +110,17 @@ func (t *tally) add(e event) {
 		}
 		delete(t.output, key)
 	case "fail":
-		t.fail(e, key)
+		t.fail(e, key, of)
 	}
 }
 
-func (t *tally) fail(e event, key string) {
+func (t *tally) fail(e event, key string, of request) {
 	if e.Test != "" {
 		if !t.cut {
 			t.failed++
 		}
 		t.failing[e.Package] = true
-		t.note(e)
+		t.note(e, of)
 		fmt.Fprintf(t.out, "FAIL\t%s %s\n", e.Package, e.Test)
 		for _, line := range t.output[key] {
 			fmt.Fprint(t.out, line)
@@ -150,11 +151,11 @@ func (t *tally) weigh(e event) {
 }
 
 // note keeps what failed, for its test.
-func (t *tally) note(e event) {
+func (t *tally) note(e event, of request) {
 	name, _, _ := strings.Cut(e.Test, "/")
 	i := slices.IndexFunc(t.failures, func(f *failure) bool { return f.pkg == e.Package && f.test == name })
 	if i < 0 {
-		i, t.failures = len(t.failures), append(t.failures, &failure{pkg: e.Package, test: name})
+		i, t.failures = len(t.failures), append(t.failures, &failure{of: of, pkg: e.Package, test: name})
 	}
 	t.failures[i].count++
 }

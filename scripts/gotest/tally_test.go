@@ -61,11 +61,12 @@ func TestAgain(t *testing.T) {
 		return "package " + pkg + "\n\nimport (\n\t\"os\"\n\t\"testing\"\n)\n\n" + first + body
 	}
 	module(t, map[string]string{
-		"luck/luck_test.go": test("luck", "func TestA(t *testing.T) { t.Run(\"sub\", func(t *testing.T) { if first(\"a\") { t.Error(\"too slow\") } }) }\nfunc TestAB(t *testing.T) {}\n"),
-		"fate/fate_test.go": test("fate", "func TestF(t *testing.T) { first(\"f\"); t.Error(\"each time\") }\n"),
-		"dead/dead_test.go": test("dead", "func TestD(t *testing.T) { if first(\"d\") { panic(\"once\") } }\nfunc TestE(t *testing.T) {}\n"),
-		"race/race_test.go": test("race", "func TestR(t *testing.T) { if first(\"r\") { println(\"WARNING: DATA RACE\"); t.Error(\"once\") } }\n"),
-		"many/many_test.go": test("many", "func TestM(t *testing.T) { if first(\"m\") { t.Error(\"once\") } }\nfunc TestN(t *testing.T) { if first(\"n\") { t.Error(\"once\") } }\nfunc TestO(t *testing.T) { if first(\"o\") { t.Error(\"once\") } }\nfunc TestP(t *testing.T) { if first(\"p\") { t.Error(\"once\") } }\n"),
+		"luck/luck_test.go":   test("luck", "func TestA(t *testing.T) { t.Run(\"sub\", func(t *testing.T) { if first(\"a\") { t.Error(\"too slow\") } }) }\nfunc TestAB(t *testing.T) {}\n"),
+		"again/again_test.go": test("again", "func TestG(t *testing.T) { if first(\"g\") { t.Error(\"too slow\") } }\n"),
+		"fate/fate_test.go":   test("fate", "func TestF(t *testing.T) { first(\"f\"); t.Error(\"each time\") }\n"),
+		"dead/dead_test.go":   test("dead", "func TestD(t *testing.T) { if first(\"d\") { panic(\"once\") } }\nfunc TestE(t *testing.T) {}\n"),
+		"race/race_test.go":   test("race", "func TestR(t *testing.T) { if first(\"r\") { println(\"WARNING: DATA RACE\"); t.Error(\"once\") } }\n"),
+		"many/many_test.go":   test("many", "func TestM(t *testing.T) { if first(\"m\") { t.Error(\"once\") } }\nfunc TestN(t *testing.T) { if first(\"n\") { t.Error(\"once\") } }\nfunc TestO(t *testing.T) { if first(\"o\") { t.Error(\"once\") } }\nfunc TestP(t *testing.T) { if first(\"p\") { t.Error(\"once\") } }\n"),
 	})
 	for _, c := range []struct {
 		args string
@@ -74,6 +75,7 @@ func TestAgain(t *testing.T) {
 		want string
 	}{
 		{"-count=1 example.test/luck", 0, "3 passed, 0 failed", "unsteady\texample.test/luck TestA failed"},
+		{"-count=1 ./luck ./again/...", 0, "4 passed, 0 failed", "unsteady\texample.test/again TestG failed"},
 		{"-count=1 example.test/fate", 1, "0 passed, 1 failed", "alone\texample.test/fate TestF fails too"},
 		{"-count=1 example.test/dead", 1, "0 passed, 1 failed", "panic: once"},
 		{"-count=1 example.test/race", 1, "0 passed, 1 failed", "FAIL\texample.test/race TestR"},
