@@ -37,6 +37,7 @@ type Entry struct {
 	ForkedFrom   string      `json:"forked_from,omitempty"`
 	PromotedFrom string      `json:"promoted_from,omitempty"` // the fork's newest snapshot
 	Operation    string      `json:"operation,omitempty"`
+	TakenBack    bool        `json:"taken_back,omitempty"` // by a restore, an undo or a redo since
 	Partial      bool        `json:"partial"`
 	// LostBefore is the snapshot before, if that is lost: Parent is then what is left of
 	// those before it.

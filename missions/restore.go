@@ -156,6 +156,8 @@ func (k PathReason) IsObstructed() bool {
 type ConversationRestore struct {
 	EventsKept    int `json:"events_kept"`
 	EventsDropped int `json:"events_dropped"`
+	// TurnsDropped are the turns after the moment that still counted, the first one first.
+	TurnsDropped []int `json:"turns_dropped,omitempty"`
 	// Switched says that the mission goes on in another session than before.
 	Switched bool `json:"switched,omitempty"`
 }

@@ -104,8 +104,9 @@ func writeLog(p *print.Printer, list []missions.Entry, o logOptions) {
 			end++
 		}
 		begins, from := len(t.Rows), at
+		whole := isTakenBack(list[at:end]) // which the heading says
 		for _, e := range list[at:end] {
-			t.Rows = append(t.Rows, o.row(p, e))
+			t.Rows = append(t.Rows, o.row(p, e, takenBackMark(e.TakenBack && !whole)))
 		}
 		t.Rows[begins].Before = func(p *print.Printer) {
 			if from > 0 {
@@ -121,9 +122,9 @@ func writeLog(p *print.Printer, list []missions.Entry, o logOptions) {
 	t.Print(p, "  ")
 }
 
-// row is a snapshot's line; a narrow terminal has what happened below it.
-func (o logOptions) row(p *print.Printer, e missions.Entry) print.TableRow {
-	cells, more := logRow(p, e, missions.LabelOf(e).String()), lostBefore(e, o.more(e, "  "))
+// row is a snapshot's line, with a mark behind its label; a narrow terminal has what happened below it.
+func (o logOptions) row(p *print.Printer, e missions.Entry, mark string) print.TableRow {
+	cells, more := logRow(p, e, missions.LabelOf(e).String()+mark), lostBefore(e, o.more(e, "  "))
 	if !p.Terminal || p.Width >= widthForOneLine {
 		return print.TableRow{Cells: cells, After: more}
 	}
@@ -159,7 +160,7 @@ func writeChapter(p *print.Printer, list []missions.Entry, at, end int, o logOpt
 			took = lasted(list[at:end]) + took
 		}
 	}
-	title = print.Clean(title)
+	title = print.Clean(title) + takenBackMark(isTakenBack(list[at:end]))
 	said := promptOf(list[at:end])
 	if !p.Fits(title + took + "  " + print.Cut(said, leastPrompt)) {
 		took = "" // what was asked for says more
@@ -178,6 +179,20 @@ func writeChapter(p *print.Printer, list []missions.Entry, at, end int, o logOpt
 			p.Line("")
 		}
 	}
+}
+
+// isTakenBack reports whether operations, which may be listed with it themselves, have taken
+// back all that is listed of a turn.
+func isTakenBack(turn []missions.Entry) bool {
+	return slices.ContainsFunc(turn, func(e missions.Entry) bool { return e.TakenBack }) &&
+		!slices.ContainsFunc(turn, func(e missions.Entry) bool { return !e.TakenBack && e.Operation == "" })
+}
+
+func takenBackMark(is bool) string {
+	if is {
+		return " (taken back)"
+	}
+	return ""
 }
 
 // promptOf is what a turn's user asked for, "" if no prompt began it.
@@ -256,7 +271,7 @@ func writeGraph(p *print.Printer, list []missions.Entry, family []missions.Missi
 	var t print.Table
 	for _, e := range list {
 		lane, above := g.next(e.ID)
-		text := e.Words()
+		text := e.Words() + takenBackMark(e.TakenBack)
 		if names := heads[e.ID]; len(names) > 0 {
 			text = "(" + strings.Join(names, ", ") + ") " + text
 		}

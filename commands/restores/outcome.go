@@ -3,6 +3,7 @@ package restores
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/umbra-vcs/umbra/commands/call"
 	"github.com/umbra-vcs/umbra/commands/print"
@@ -122,14 +123,37 @@ func source(r missions.RestoreResult) string {
 
 func restoreCounts(r missions.RestoreResult) string {
 	s := fmt.Sprintf("%d changed, %d created, %d deleted", len(r.Modify), len(r.Create), len(r.Delete))
-	if n := r.Conversation.EventsDropped; n > 0 {
-		s += fmt.Sprintf("; conversation: %s kept, %d dropped", print.Count(r.Conversation.EventsKept, "event"), n)
+	if r.Conversation.EventsDropped > 0 {
+		s += "; conversation: " + takenBack(r)
 	} else if r.Conversation.Switched && isPromotion(r) {
 		s += "; conversation: the fork's"
 	} else if r.Conversation.Switched {
 		s += "; conversation: as it was then"
 	}
 	return s
+}
+
+// takenBack says what of a conversation a restore takes back.
+func takenBack(r missions.RestoreResult) string {
+	turns := r.Conversation.TurnsDropped
+	switch last := len(turns) - 1; {
+	case last < 0 && isPromotion(r):
+		return "what was said since the fork is taken back"
+	case last < 0 && r.TargetAddress != "":
+		return "what was said after " + print.Clean(r.TargetAddress) + " is taken back"
+	case last < 0:
+		return print.Count(r.Conversation.EventsKept, "event") + " kept, " + missions.Itoa(r.Conversation.EventsDropped) + " dropped"
+	case last == 0:
+		return fmt.Sprintf("turn %d is taken back", turns[0])
+	case last > 1 && turns[last]-turns[0] == last:
+		return fmt.Sprintf("turns %d to %d are taken back", turns[0], turns[last])
+	default:
+		var list []string
+		for _, turn := range turns[:last] {
+			list = append(list, missions.Itoa(turn))
+		}
+		return fmt.Sprintf("turns %s and %d are taken back", strings.Join(list, ", "), turns[last])
+	}
 }
 
 // writePlan lists what a restore is to do.
@@ -151,8 +175,8 @@ func writePlan(p *print.Printer, r missions.RestoreResult) {
 		t.Row(print.Magenta.Cell("others"), print.Plain.Cell(print.Path(k.Path)), print.Dim.Cell(print.Clean(k.Reason)))
 	}
 	t.Print(p, "  ")
-	if r.Conversation.EventsDropped > 0 || r.Conversation.EventsKept > 0 {
-		p.Line("  conversation: %s kept, %d dropped", print.Count(r.Conversation.EventsKept, "event"), r.Conversation.EventsDropped)
+	if r.Conversation.EventsDropped > 0 {
+		p.Line("  conversation: %s", takenBack(r))
 	}
 	if len(t.Rows) == 0 && r.Conversation.EventsDropped == 0 {
 		p.Line("  change nothing")

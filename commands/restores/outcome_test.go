@@ -10,10 +10,20 @@ import (
 
 func TestRestoreCounts(t *testing.T) {
 	t.Parallel()
+	dropped := func(turns ...int) missions.ConversationRestore {
+		return missions.ConversationRestore{EventsKept: 3, EventsDropped: 2, TurnsDropped: turns, Switched: true}
+	}
+	const none = "0 changed, 0 created, 0 deleted; conversation: "
 	for want, r := range map[string]missions.RestoreResult{
-		"1 changed, 0 created, 0 deleted":                                         {Modify: []string{"a"}},
-		"0 changed, 0 created, 0 deleted; conversation: 3 events kept, 2 dropped": {Conversation: missions.ConversationRestore{EventsKept: 3, EventsDropped: 2, Switched: true}},
-		"0 changed, 0 created, 0 deleted; conversation: as it was then":           {Conversation: missions.ConversationRestore{EventsKept: 3, Switched: true}},
+		"1 changed, 0 created, 0 deleted":                    {Modify: []string{"a"}},
+		none + "3 events kept, 2 dropped":                    {Conversation: dropped()},
+		none + "what was said after login@1.2 is taken back": {Conversation: dropped(), TargetAddress: "login@1.2"},
+		none + "what was said since the fork is taken back":  {Conversation: dropped(), TargetAddress: "fork@4", Merged: []string{}},
+		none + "turn 2 is taken back":                        {Conversation: dropped(2), TargetAddress: "login@1"},
+		none + "turns 2 and 3 are taken back":                {Conversation: dropped(2, 3)},
+		none + "turns 2 to 5 are taken back":                 {Conversation: dropped(2, 3, 4, 5)},
+		none + "turns 2, 4 and 5 are taken back":             {Conversation: dropped(2, 4, 5)},
+		none + "as it was then":                              {Conversation: missions.ConversationRestore{EventsKept: 3, Switched: true}},
 	} {
 		if got := restoreCounts(r); got != want {
 			t.Errorf("%q, want %q", got, want)

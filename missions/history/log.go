@@ -9,6 +9,7 @@ import (
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/addresses"
 	"github.com/umbra-vcs/umbra/missions/projects"
+	"github.com/umbra-vcs/umbra/missions/restores"
 	"github.com/umbra-vcs/umbra/missions/snapshots"
 )
 
@@ -57,9 +58,11 @@ func (rd *Reader) listEntriesByName(ctx context.Context, at addresses.ResolvedMo
 	trail := pathTrail{project: at.Project, path: filter.path}
 	differ := logDiffer{project: at.Project, request: r}
 	defer differ.close()
+	reversals := restores.Reversals{Project: at.Project}
 	err = at.Project.WalkTurns(at.Snapshot.ID, func(turn []projects.NumberedSnapshot) error {
 		begins := len(entries)
 		for _, s := range turn {
+			takenBack := reversals.TookBack(s.Snapshot)
 			path, from, touched, err := trail.follow(ctx, s.Snapshot)
 			if err != nil {
 				return err
@@ -77,7 +80,7 @@ func (rd *Reader) listEntriesByName(ctx context.Context, at addresses.ResolvedMo
 			if !touched || !filter.matches(e) {
 				continue
 			}
-			e.RenamedFrom = from
+			e.RenamedFrom, e.TakenBack = from, takenBack
 			if names := pins[s.ID]; names != nil {
 				e.Pins = names
 			}

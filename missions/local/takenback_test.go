@@ -2,6 +2,8 @@ package local
 
 import (
 	"context"
+	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/umbra-vcs/umbra/missions"
@@ -58,4 +60,60 @@ func TestTakenBackIsNotSaid(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestTakenBackInLog: a log marks what restores, undos and redos have taken back, and a
+// restore says which turns it takes back.
+func TestTakenBackInLog(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.local.Adapters = projects.Agents()
+	c := newTalker(b)
+	c.hook("SessionStart", map[string]any{"source": "startup"})
+	for turn, prompt := range []string{"first", "second", "third"} {
+		c.takeTurn(prompt, fmt.Sprintf("%d.txt", turn+1), prompt+"\n")
+	}
+	marked := func(when string, want ...int) {
+		t.Helper()
+		log, err := b.local.Log(t.Context(), missions.LogRequest{Caller: b.caller()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []int
+		for _, e := range log {
+			switch {
+			case e.Operation != "":
+			case e.TakenBack && !slices.Contains(got, e.Turn):
+				got = append(got, e.Turn)
+			case !e.TakenBack && slices.Contains(want, e.Turn):
+				t.Errorf("%s, %s of turn %d, %q, is not taken back", when, e.Address, e.Turn, e.Label)
+			}
+		}
+		if slices.Sort(got); !slices.Equal(got, want) {
+			t.Errorf("%s, turns %v are taken back, want %v", when, got, want)
+		}
+	}
+	restored := func(r missions.RestoreRequest, turns ...int) {
+		t.Helper()
+		r.Caller, r.Force = b.caller(), true
+		got, err := b.local.Restore(t.Context(), r)
+		if err != nil || !slices.Equal(got.Conversation.TurnsDropped, turns) {
+			t.Errorf("restored to %s, turns %v are taken back, want %v: %v", r.Moment, got.Conversation.TurnsDropped, turns, err)
+		}
+	}
+	marked("after three turns")
+	restored(missions.RestoreRequest{Moment: "@1", Paths: []string{"2.txt"}})
+	marked("after a restore of one path")
+	restored(missions.RestoreRequest{Moment: "@2", ConversationOnly: true}, 3)
+	marked("after a restore of the conversation alone")
+	restored(missions.RestoreRequest{Moment: "@1", FilesOnly: true})
+	marked("after a restore of the files", 2, 3)
+	if _, err := b.local.Undo(t.Context(), missions.UndoRequest{Caller: b.caller(), Steps: 3}); err != nil {
+		t.Fatal(err)
+	}
+	marked("after undo")
+	restored(missions.RestoreRequest{Moment: "@1"}, 2, 3)
+	marked("after a restore", 2, 3)
+	restored(missions.RestoreRequest{Moment: "@2"})
+	marked("after a restore of what was taken back", 3)
 }

@@ -155,7 +155,6 @@ type Operation struct {
 	ReversedOperation string                `json:"takes_back,omitempty"` // the operation an undo or redo is of
 	HandoverID        string                `json:"handover,omitempty"`   // the id of the handover that it was done in
 	Plan              json.RawMessage       `json:"plan,omitempty"`
-	Parts             string                `json:"parts,omitempty"`  // files, conversation, both
 	Merge             string                `json:"merge,omitempty"`  // the id of the merge
 	Merged            []string              `json:"merged,omitempty"` // the snapshots that were merged
 }

@@ -47,6 +47,11 @@ func (rs *Restorer) planConversation(m *projects.Mission, j *Job) error {
 		return err
 	}
 	j.Result.Conversation = missions.ConversationRestore{EventsKept: plan.Cut.Events, EventsDropped: max(0, now.Events-plan.Cut.Events)}
+	if j.target.Mission == m.ID && j.Result.Conversation.EventsDropped > 0 {
+		if j.Result.Conversation.TurnsDropped, err = turnsSince(m, j.target); err != nil {
+			return err
+		}
+	}
 	if plan.SourceMeta.SessionID == m.Stored.Session && plan.Cut.Length == now.Length || plan.IsEmpty && now.Events == 0 {
 		return nil
 	}
