@@ -17,6 +17,8 @@ type MergeRequest struct {
 	Choices []MergeChoice `json:"choices,omitempty"`
 	// Checked is, of MergeContinue, what the check said of a tree.
 	Checked *MergeCheck `json:"checked,omitempty"`
+	// Texts are, of MergeStatus, the paths whose texts are wanted.
+	Texts []string `json:"texts,omitempty"`
 }
 
 // OnlyReads reports whether a request changes nothing.
@@ -108,6 +110,20 @@ type MergedPath struct {
 	Reason   string      `json:"reason"`
 	Options  []MergeTake `json:"options"`
 	Chosen   string      `json:"chosen,omitempty"` // by the user
+	Texts    *MergeTexts `json:"texts,omitempty"`  // where they were asked for
+}
+
+// MergeTexts are what the sides have at a path, for whoever merges it by hand. They are
+// empty where a side has no text there.
+type MergeTexts struct {
+	Sides  []MergeText `json:"sides"`
+	Merged []byte      `json:"merged"` // by Git, with marks where lines conflict
+}
+
+// MergeText is what a mission has changed at a path.
+type MergeText struct {
+	Mission string `json:"mission"`
+	Patch   string `json:"patch"` // since what it has in common with the others
 }
 
 // MergeResult is the plan of a merge and, when done, its outcome.
@@ -133,7 +149,7 @@ type MergeResult struct {
 
 // NeedsCheck reports whether the check must run before the merge can end.
 func (r MergeResult) NeedsCheck() bool {
-	return len(r.Conflicts) == 0 && r.CheckCommand != "" && !r.Done && r.Check == nil
+	return len(r.Conflicts) == 0 && r.CheckCommand != "" && !r.Done && !r.Aborted && r.Check == nil
 }
 
 // Merge is a merged tree that a restore makes a mission's: see Service.Merge.

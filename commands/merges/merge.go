@@ -34,8 +34,8 @@ func Merge() *call.Verb {
 		Long: `Merges the files of missions as git does, from the newest moment that they have in
 common, several one after the other. Each path is low (one side alone changed it, or both
 alike: taken), medium (each changed it, Git merged that: taken if the check passes), high
-(the same lines) or critical (deleted, no text, links): what is open you choose by
---resolve, and --continue ends it. Nothing is changed before all is settled and the check
+(the same lines) or critical (deleted, no text, links): what is open you are asked, or
+choose by --resolve, and --continue ends it. Nothing is changed before all is settled and the check
 has passed, in a workspace of its own that has the merged files and goes when it has
 ended. Then it is one operation, which umbra undo takes back; conversations and the
 user's Git stay as they are, and the agent is told. While something is open the exit code
@@ -99,31 +99,79 @@ func runMerge(c *call.Call, o mergeOptions) error {
 		return err
 	}
 	r.Caller = caller
-	result, err := svc.Merge(ctx, r)
-	if err == nil && step == missions.MergeResolve && o.goesOn {
-		r.Step, r.Choices, r.Into = missions.MergeContinue, nil, result.Into
-		result, err = svc.Merge(ctx, r)
+	a := &asker{c: c, skipped: map[string]bool{}}
+	if a.result, err = svc.Merge(ctx, r); err == nil && step == missions.MergeResolve && o.goesOn {
+		r = continuing(r, a.result.Into)
+		a.result, err = svc.Merge(ctx, r)
 	}
 	ends := r.Step == missions.MergeBegin || r.Step == missions.MergeContinue
-	for err == nil && ends && !r.Preview && result.NeedsCheck() {
-		r.Step, r.Forks, r.Into = missions.MergeContinue, nil, result.Into
-		if r.Checked, err = runCheck(ctx, c, svc, r, result); err == nil {
-			result, err = svc.Merge(ctx, r)
-		}
+	if err == nil && ends && !r.Preview {
+		err = a.settle(r)
 	}
 	if err != nil {
-		return withHint(err, result)
+		return withHint(err, a.result)
 	}
-	if result.Scratch != nil && (result.Done || result.Aborted) {
-		removeScratch(ctx, c, svc, caller, *result.Scratch)
+	if done := a.result; done.Scratch != nil && (done.Done || done.Aborted) {
+		a.removeScratch(*done.Scratch)
 	}
-	return tell(c, step, r.Preview, result)
+	return tell(c, step, r.Preview, a.result)
+}
+
+// continuing is the request that ends a merge which r has begun.
+func continuing(r missions.MergeRequest, into string) missions.MergeRequest {
+	r.Step, r.Forks, r.Choices, r.Checked, r.Into = missions.MergeContinue, nil, nil, nil, into
+	return r
+}
+
+// settle brings a merge to its end, or as far as it comes: it runs the check and, on a
+// terminal, asks about what is open.
+func (a *asker) settle(r missions.MergeRequest) error {
+	for {
+		if err := a.check(r); err != nil {
+			return err
+		}
+		if len(a.result.Conflicts) == 0 || a.c.Yes || !a.c.CanAsk() {
+			return nil
+		}
+		step, err := a.ask()
+		if err != nil || step == leaveOpen {
+			return err
+		}
+		r = continuing(r, a.result.Into)
+		switch step {
+		case dropMerge:
+			r.Step = missions.MergeAbort
+		case forceMerge:
+			r.Force = true
+		}
+		if a.result, err = a.merge(r); err != nil {
+			return err
+		}
+	}
+}
+
+// check runs the check as long as the merge waits for it.
+func (a *asker) check(r missions.MergeRequest) (err error) {
+	for a.result.NeedsCheck() {
+		r = continuing(r, a.result.Into)
+		if r.Checked, err = a.runCheck(r); err != nil {
+			return err
+		}
+		if a.result, err = a.merge(r); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // withHint says how to go on with a merge that waits.
 func withHint(err error, result missions.MergeResult) error {
+	hint := "umbra merge --continue --into " + result.Into
+	if result.Into != "" && errors.Is(err, context.Canceled) {
+		return missions.Errorf(missions.KindInterrupted, hint, "interrupted: the merge waits, with what is chosen")
+	}
 	if e := missions.AsError(err); result.Into != "" && e.Kind == missions.KindBusy && e.Hint == "" {
-		e.Hint = "umbra merge --continue --into " + result.Into
+		e.Hint = hint
 		return e
 	}
 	return err
@@ -170,7 +218,8 @@ func readContent(c *call.Call, name string) ([]byte, error) {
 }
 
 // runCheck runs the check in a workspace that has the merged files, and removes that.
-func runCheck(ctx context.Context, c *call.Call, svc missions.Service, r missions.MergeRequest, planned missions.MergeResult) (*missions.MergeCheck, error) {
+func (a *asker) runCheck(r missions.MergeRequest) (*missions.MergeCheck, error) {
+	c, into := a.c, a.result.Into
 	dir, err := c.HomeDir()
 	if err != nil {
 		return nil, err
@@ -181,9 +230,9 @@ func runCheck(ctx context.Context, c *call.Call, svc missions.Service, r mission
 		return nil, err
 	}
 	r.Step = missions.MergeScratch
-	made, err := svc.Merge(ctx, r)
+	made, err := a.merge(r)
 	if made.Scratch != nil && err == nil {
-		defer removeScratch(ctx, c, svc, r.Caller, *made.Scratch)
+		defer a.removeScratch(*made.Scratch)
 	}
 	if err != nil {
 		return nil, err
@@ -195,28 +244,34 @@ func runCheck(ctx context.Context, c *call.Call, svc missions.Service, r mission
 		Environ: c.Environ(), More: []string{"UMBRA_MISSION=" + made.IntoID},
 	}.Run(c.Context)
 	if c.Context.Err() != nil {
-		return nil, missions.Errorf(missions.KindInterrupted, "umbra merge --continue --into "+planned.Into+" checks again", "interrupted: nothing was merged")
+		return nil, missions.Errorf(missions.KindInterrupted, "umbra merge --continue --into "+into+" checks again", "interrupted: nothing was merged")
 	}
 	if err != nil {
-		return nil, missions.Errorf(missions.KindFailed, "umbra merge --continue --into "+planned.Into, "the check can't be run: %w", err)
+		return nil, missions.Errorf(missions.KindFailed, "umbra merge --continue --into "+into, "the check can't be run: %w", err)
 	}
 	if check.State != missions.CheckGood {
 		text := "the check does not pass"
 		if last := checks.LastLine(output); last != "" {
 			text += ": " + last
 		}
-		c.Notice("%s (umbra mission output %s --check)", text, planned.Into)
+		c.Notice("%s (umbra mission output %s --check)", text, into)
 	}
 	return &missions.MergeCheck{Tree: made.Tree, Check: check}, nil
 }
 
 // removeScratch removes the workspace of a check, whatever the check left there.
-func removeScratch(ctx context.Context, c *call.Call, svc missions.Service, caller missions.Caller, m missions.Mission) {
-	_, err := svc.Remove(context.WithoutCancel(ctx), missions.RemoveRequest{Caller: caller, Missions: []string{m.ID}, Workspace: true, Force: true})
+func (a *asker) removeScratch(m missions.Mission) {
+	svc, caller, ctx, err := a.c.Asking()
+	if err == nil {
+		_, err = svc.Remove(context.WithoutCancel(ctx), missions.RemoveRequest{Caller: caller, Missions: []string{m.ID}, Workspace: true, Force: true})
+	}
 	if err != nil {
-		c.Notice("note: the workspace of the check stays: %s; umbra mission rm --workspace %s", missions.AsError(err).Message, m.Name)
+		a.c.Notice("note: the workspace of the check stays: %s; umbra mission rm --workspace %s", missions.AsError(err).Message, m.Name)
 	}
 }
+
+// checkPath stands for the whole where the check does not pass.
+const checkPath = "."
 
 // tell prints what a merge came to. While something is open, it is an error.
 func tell(c *call.Call, step missions.MergeStep, preview bool, r missions.MergeResult) error {
@@ -244,7 +299,7 @@ func openError(r missions.MergeResult) error {
 		if q.Severity == missions.SeverityMedium {
 			medium++
 		}
-		check = check || q.Path == "."
+		check = check || q.Path == checkPath
 	}
 	hint := fmt.Sprintf("umbra merge --into %s --resolve PATH=CHOICE, then --continue; --abort drops it", print.Clean(r.Into))
 	switch {

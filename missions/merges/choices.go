@@ -26,7 +26,7 @@ func (g *Merger) resolve(p *plan, list []missions.MergeChoice) (missions.MergeRe
 			return missions.MergeResult{}, missions.Errorf(missions.KindNotFound, "--resolve "+at+"=CHOICE", "%s is chosen with %s: it can't be there beside it", c.Path, at)
 		}
 		if q == nil {
-			return missions.MergeResult{}, missions.Errorf(missions.KindNotFound, "umbra merge --status lists the paths", "%s is no path of this merge", c.Path)
+			return missions.MergeResult{}, notInMerge(c.Path)
 		}
 		chosen, err := p.choiceOf(q, c)
 		if err != nil {
@@ -263,10 +263,20 @@ func isMark(line []byte, sign string) bool {
 }
 
 // mergeLines has git merge a text, with ours, theirs or both where lines conflict.
-func (p *plan) mergeLines(flag string, c merge.Conflict) ([]byte, error) {
+func (p *plan) mergeLines(flag string, c merge.Conflict) (text []byte, err error) {
+	err = p.withFiles(c, func(dir string) error {
+		text, err = git.Run(p.ctx, git.Command{Dir: dir, Args: []string{"merge-file", "-p", flag, "ours", "base", "theirs"}})
+		return err
+	})
+	return text, err
+}
+
+// withFiles gives what each side of a conflict has as the files ours, base and theirs of a
+// directory, which goes when fn returns.
+func (p *plan) withFiles(c merge.Conflict, fn func(dir string) error) error {
 	dir, err := os.MkdirTemp("", "umbra-merge-")
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer os.RemoveAll(dir)
 	for name, e := range map[string]gitstore.TreeEntry{"ours": c.Ours, "base": c.Base, "theirs": c.Theirs} {
@@ -275,10 +285,10 @@ func (p *plan) mergeLines(flag string, c merge.Conflict) ([]byte, error) {
 			err = os.WriteFile(filepath.Join(dir, name), content, 0o600)
 		}
 		if err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return git.Run(p.ctx, git.Command{Dir: dir, Args: []string{"merge-file", "-p", flag, "ours", "base", "theirs"}})
+	return fn(dir)
 }
 
 func (p *plan) read(e gitstore.TreeEntry) ([]byte, error) {

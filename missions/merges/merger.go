@@ -89,7 +89,7 @@ func (g *Merger) Merge(ctx context.Context, r missions.MergeRequest) (missions.M
 	case missions.MergeScratch:
 		return g.makeScratch(ctx, p, r)
 	case missions.MergeStatus:
-		return p.result(), nil
+		return p.resultWithTexts(r.Texts)
 	}
 	if err := p.state.save(into.Project); err != nil {
 		return missions.MergeResult{}, err

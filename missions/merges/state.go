@@ -89,8 +89,9 @@ func (s *state) update(r missions.MergeRequest) {
 	if r.Check != "" && r.Check != s.Check {
 		s.Check, s.Checked = r.Check, nil
 	}
-	if r.Checked != nil {
-		s.Checked = r.Checked
+	again := r.Step == missions.MergeContinue && !r.Force
+	if r.Checked != nil || again && s.Checked != nil && s.Checked.Check.State != missions.CheckGood {
+		s.Checked = r.Checked // a user who goes on has mended what the check did not like
 	}
 }
 

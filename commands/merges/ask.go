@@ -1,0 +1,353 @@
+package merges
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/umbra-vcs/umbra/commands/call"
+	"github.com/umbra-vcs/umbra/commands/print"
+	"github.com/umbra-vcs/umbra/missions"
+)
+
+// The letters of the answers that are no content of a path. The missions of a path that has
+// several have numbers.
+const (
+	letterOurs     = "o"
+	letterTheirs   = "t"
+	letterBoth     = "b"
+	letterMerged   = "g"
+	letterAll      = "a"
+	letterDiff     = "d"
+	letterEdit     = "e"
+	letterPrevious = "p"
+	letterLeave    = "q"
+	letterSkip     = "s"
+	letterContinue = "c"
+	letterForce    = "f"
+	letterDrop     = "x"
+)
+
+// asker asks a user about the paths of a merge that are open.
+type asker struct {
+	c       *call.Call
+	result  missions.MergeResult // as it stands
+	skipped map[string]bool
+}
+
+// merge does a step of the merge. Each asks for the Service anew: a pager gives it back.
+func (a *asker) merge(r missions.MergeRequest) (missions.MergeResult, error) {
+	svc, caller, ctx, err := a.c.Asking()
+	if err != nil {
+		return a.result, err
+	}
+	r.Caller, r.Into = caller, a.result.Into
+	return svc.Merge(ctx, r)
+}
+
+// next is what comes after the questions.
+type next string
+
+const (
+	leaveOpen     next = ""
+	continueMerge next = letterContinue
+	forceMerge    next = letterForce
+	dropMerge     next = letterDrop
+)
+
+// ask asks about each path that is open, the most severe first, until all are chosen or
+// skipped, and then what comes next. What was chosen is kept with each answer.
+func (a *asker) ask() (next, error) {
+	if slices.ContainsFunc(a.result.Conflicts, func(q missions.MergedPath) bool { return q.Path == checkPath }) {
+		return a.askCheck()
+	}
+	a.c.Notice("merge into %s: %s taken, %s open", a.result.Into, print.Count(len(a.result.Taken), "path"), print.Count(len(a.result.Conflicts), "path"))
+	for {
+		list := a.unasked()
+		if len(list) == 0 {
+			return a.askEnd()
+		}
+		for i := 0; i >= 0 && i < len(list); {
+			step, err := a.askPath(list, i)
+			if err != nil {
+				return leaveOpen, err
+			}
+			if step == 0 {
+				return leaveOpen, nil
+			}
+			i += step
+		}
+	}
+}
+
+// unasked are the open paths that nobody has skipped.
+func (a *asker) unasked() (list []missions.MergedPath) {
+	for _, q := range a.result.Conflicts {
+		if !a.skipped[q.Path] {
+			list = append(list, q)
+		}
+	}
+	return list
+}
+
+// askPath asks about one path. It returns how far to go in the list: one back, one on, or
+// over all that is left; 0 is that the user has enough.
+func (a *asker) askPath(list []missions.MergedPath, i int) (step int, err error) {
+	if list[i].Texts, err = a.texts(list[i].Path); err != nil {
+		return 0, err
+	}
+	q := list[i]
+	p := a.c.Err
+	p.Line("%s of %d: %s  %s  %s (%s)", missions.Itoa(i+1), len(list), q.Severity, print.Path(q.Path), print.Clean(q.Reason), print.Clean(strings.Join(q.Missions, ", ")))
+	writeExcerpt(p, q.Texts)
+	if err := p.Flush(); err != nil {
+		return 0, err
+	}
+	for {
+		letter, err := a.c.Ask("What becomes of "+print.Path(q.Path)+"?", a.answers(list, i)...)
+		if err != nil {
+			return 0, err
+		}
+		switch letter {
+		case letterDiff:
+			err = a.c.Paged("diff", func(p *print.Printer) { writeTexts(p, q.Texts) })
+		case letterEdit:
+			var done bool
+			if done, err = a.edit(q); done && err == nil {
+				return 1, nil
+			}
+		case letterPrevious:
+			return -1, nil
+		case letterLeave:
+			return 0, nil
+		case letterSkip:
+			a.skipped[q.Path] = true
+			return 1, nil
+		case letterAll:
+			return len(list), a.takeMerged(list[i:])
+		default:
+			delete(a.skipped, q.Path)
+			return 1, a.choose(missions.MergeChoice{Path: q.Path, Take: takeOf(q, letter)})
+		}
+		if err != nil {
+			return 0, err
+		}
+	}
+}
+
+// answers are what may become of a path. Skipping is the last one: it does nothing.
+func (a *asker) answers(list []missions.MergedPath, i int) (all []call.Answer) {
+	q, number := list[i], 0
+	for _, option := range q.Options {
+		switch option {
+		case missions.TakeOurs:
+			all = append(all, call.Answer{letterOurs, "ours: what " + print.Clean(a.result.Into) + " has"})
+		case missions.TakeTheirs:
+			all = append(all, call.Answer{letterTheirs, "theirs: what " + print.Clean(a.theirs(q)) + " has"})
+		case missions.TakeBoth:
+			all = append(all, call.Answer{letterBoth, "both: the lines of all, ours first"})
+		case missions.TakeMerged:
+			all = append(all, call.Answer{letterMerged, "git: what Git merged"})
+		case missions.TakeFile:
+			if q.Texts.Merged != nil {
+				all = append(all, call.Answer{letterEdit, "edit it"})
+			}
+		default:
+			number++
+			all = append(all, call.Answer{missions.Itoa(number), "what " + print.Clean(string(option)) + " has"})
+		}
+	}
+	if rest := countMerged(list[i:]); canTakeMerged(q) && rest > 1 {
+		all = append(all, call.Answer{letterAll, "all: what Git merged, of this and of " + missions.Itoa(rest-1) + " more"})
+	}
+	if len(q.Texts.Sides) > 0 {
+		all = append(all, call.Answer{letterDiff, "diff: all that each has changed in it"})
+	}
+	if i > 0 {
+		all = append(all, call.Answer{letterPrevious, "previous: the one before it again"})
+	}
+	return append(all, call.Answer{letterLeave, "quit: it waits, with what is chosen"}, call.Answer{letterSkip, "skip it for now"})
+}
+
+// theirs is the mission that a path which has only one other side is from.
+func (a *asker) theirs(q missions.MergedPath) string {
+	for _, name := range q.Missions {
+		if name != a.result.Into {
+			return name
+		}
+	}
+	return "the other"
+}
+
+func canTakeMerged(q missions.MergedPath) bool {
+	return slices.Contains(q.Options, missions.TakeMerged)
+}
+
+func countMerged(list []missions.MergedPath) (n int) {
+	for _, q := range list {
+		if canTakeMerged(q) {
+			n++
+		}
+	}
+	return n
+}
+
+// takeOf is what an answer takes. A number is of a mission, in the order of the options.
+func takeOf(q missions.MergedPath, letter string) missions.MergeTake {
+	words := map[string]missions.MergeTake{
+		letterOurs: missions.TakeOurs, letterTheirs: missions.TakeTheirs, letterBoth: missions.TakeBoth, letterMerged: missions.TakeMerged,
+	}
+	if take, ok := words[letter]; ok {
+		return take
+	}
+	known, number := []missions.MergeTake{missions.TakeOurs, missions.TakeTheirs, missions.TakeBoth, missions.TakeMerged, missions.TakeFile}, 0
+	for _, option := range q.Options {
+		if slices.Contains(known, option) {
+			continue
+		}
+		if number++; missions.Itoa(number) == letter {
+			return option
+		}
+	}
+	return missions.TakeOurs
+}
+
+// texts are what the sides of a path have.
+func (a *asker) texts(path string) (*missions.MergeTexts, error) {
+	r, err := a.merge(missions.MergeRequest{Step: missions.MergeStatus, Texts: []string{path}})
+	if err != nil {
+		return nil, err
+	}
+	for _, q := range slices.Concat(r.Conflicts, r.Taken) {
+		if q.Path == path && q.Texts != nil {
+			return q.Texts, nil
+		}
+	}
+	return &missions.MergeTexts{}, nil
+}
+
+// choose keeps what becomes of paths.
+func (a *asker) choose(list ...missions.MergeChoice) (err error) {
+	result, err := a.merge(missions.MergeRequest{Step: missions.MergeResolve, Choices: list})
+	if err == nil {
+		a.result = result
+	}
+	return err
+}
+
+// takeMerged takes what Git merged, where it did.
+func (a *asker) takeMerged(list []missions.MergedPath) error {
+	var choices []missions.MergeChoice
+	for _, q := range list {
+		if canTakeMerged(q) {
+			choices = append(choices, missions.MergeChoice{Path: q.Path, Take: missions.TakeMerged})
+		}
+	}
+	return a.choose(choices...)
+}
+
+// edit has the user write what a path becomes, beginning with what Git made of it. done says
+// that it is chosen.
+func (a *asker) edit(q missions.MergedPath) (done bool, err error) {
+	dir, err := os.MkdirTemp("", "umbra-merge-")
+	if err != nil {
+		return false, err
+	}
+	defer os.RemoveAll(dir)
+	file := filepath.Join(dir, filepath.Base(q.Path))
+	if err := os.WriteFile(file, q.Texts.Merged, 0o600); err != nil {
+		return false, err
+	}
+	if err := a.c.Edit(file); err != nil {
+		a.notChosen(q, err)
+		return false, a.c.Context.Err()
+	}
+	content, err := os.ReadFile(file)
+	if err != nil {
+		a.notChosen(q, err)
+		return false, nil
+	}
+	err = a.choose(missions.MergeChoice{Path: q.Path, Take: missions.TakeFile, Content: content})
+	if err != nil && missions.AsError(err).Kind == missions.KindUsage { // it has marks still
+		a.notChosen(q, err)
+		return false, nil
+	}
+	return err == nil, err
+}
+
+func (a *asker) notChosen(q missions.MergedPath, err error) {
+	e := missions.AsError(err)
+	text := print.Path(q.Path) + " is as open as before: " + print.Clean(e.Message)
+	if e.Hint != "" {
+		text += "; " + print.Clean(e.Hint)
+	}
+	a.c.Notice("%s", text)
+}
+
+// askEnd asks what becomes of a merge once each path was asked about.
+func (a *asker) askEnd() (next, error) {
+	if len(a.result.Conflicts) > 0 {
+		return leaveOpen, nil
+	}
+	return a.askNext("Nothing is open any more. What is next?", call.Answer{letterContinue, "continue: merge into " + print.Clean(a.result.Into)})
+}
+
+// askCheck asks what becomes of a merge of which the check alone is no good.
+func (a *asker) askCheck() (next, error) {
+	return a.askNext("The check does not pass on the whole. What is next?",
+		call.Answer{letterContinue, "check it again"}, call.Answer{letterForce, "force: take it all the same"})
+}
+
+// askNext asks what comes next. To leave it open is the last answer: it does nothing.
+func (a *asker) askNext(question string, answers ...call.Answer) (next, error) {
+	letter, err := a.c.Ask(question, append(answers, call.Answer{letterDrop, "drop the merge; nothing of it was there"},
+		call.Answer{letterLeave, "leave it open"})...)
+	if letter == letterLeave {
+		return leaveOpen, err
+	}
+	return next(letter), err
+}
+
+// mostExcerpt is how many lines of a path are shown before a question about it.
+const mostExcerpt = 30
+
+// writeExcerpt shows the lines in conflict, or what each side changed where there are none.
+func writeExcerpt(p *print.Printer, t *missions.MergeTexts) {
+	lines := conflictLines(t.Merged)
+	if len(lines) == 0 {
+		for _, side := range t.Sides {
+			lines = append(lines, strings.Split(strings.TrimSuffix(side.Patch, "\n"), "\n")...)
+		}
+	}
+	for _, line := range lines[:min(len(lines), mostExcerpt)] {
+		p.Line("  %s", print.CleanLines(line))
+	}
+	if more := len(lines) - mostExcerpt; more > 0 {
+		p.Line("  … and %s, which %s shows", print.Count(more, "more line"), letterDiff)
+	}
+}
+
+// conflictLines are the lines of a text between marks of conflicts, the marks with them.
+func conflictLines(text []byte) (list []string) {
+	inside := false
+	for line := range bytes.Lines(text) {
+		inside = inside || bytes.HasPrefix(line, []byte("<<<<<<< "))
+		if inside {
+			list = append(list, strings.TrimRight(string(line), "\r\n"))
+		}
+		inside = inside && !bytes.HasPrefix(line, []byte(">>>>>>> "))
+	}
+	return list
+}
+
+// writeTexts prints what each side has changed at a path.
+func writeTexts(p *print.Printer, t *missions.MergeTexts) {
+	for _, side := range t.Sides {
+		if side.Patch == "" {
+			p.Line("%s has it as it was before", print.Clean(side.Mission))
+		}
+		print.WritePatch(p, "", nil, side.Patch)
+	}
+}

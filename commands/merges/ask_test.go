@@ -1,0 +1,96 @@
+package merges
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/umbra-vcs/umbra/commands/call"
+	"github.com/umbra-vcs/umbra/commands/calltest"
+	"github.com/umbra-vcs/umbra/missions"
+)
+
+// fake is a merge that waits for choices.
+type fake struct {
+	missions.Service
+	open    []missions.MergedPath
+	chosen  []string
+	aborted bool
+}
+
+func (f *fake) Merge(_ context.Context, r missions.MergeRequest) (missions.MergeResult, error) {
+	for _, c := range r.Choices {
+		f.chosen = append(f.chosen, c.Path+"="+string(c.Take))
+		for i, q := range f.open {
+			if q.Path == c.Path {
+				f.open = append(f.open[:i:i], f.open[i+1:]...)
+				break
+			}
+		}
+	}
+	result := missions.MergeResult{Into: "one", Taken: []missions.MergedPath{}, Conflicts: []missions.MergedPath{}}
+	for _, q := range f.open {
+		q.Texts = &missions.MergeTexts{Merged: []byte("text\n"), Sides: []missions.MergeText{{Mission: "one"}, {Mission: "fa"}}}
+		result.Conflicts = append(result.Conflicts, q)
+	}
+	f.aborted = r.Step == missions.MergeAbort
+	result.Aborted, result.Done = f.aborted, len(f.open) == 0 && r.Step == missions.MergeContinue
+	return result, nil
+}
+
+// askMerge runs umbra merge on a terminal where somebody types lines.
+func askMerge(t *testing.T, f *fake, typed string, globals call.Globals) (said string, err error) {
+	t.Helper()
+	b := calltest.New(t, f)
+	b.Env.Stdin = iotest.OneByteReader(strings.NewReader(typed)) // a terminal gives a line at a time
+	b.Env.IsTerminal = func(any) bool { return true }
+	c := &call.Call{Env: b.Env, Globals: globals, Arguments: []string{"fa"}}
+	err = c.Do(func(c *call.Call) error { return runMerge(c, mergeOptions{}) })
+	return b.Stderr.String(), err
+}
+
+func path(name string, severity missions.Severity, options ...missions.MergeTake) missions.MergedPath {
+	return missions.MergedPath{Path: name, Severity: severity, Missions: []string{"one", "fa", "fb"}, Reason: "changed", Options: options}
+}
+
+// TestAnswers: each answer takes what it says, a number the mission that it stands beside,
+// and one of them all that Git merged.
+func TestAnswers(t *testing.T) {
+	t.Parallel()
+	several := path("several", missions.SeverityHigh, missions.TakeOurs, "fa", "fb", missions.TakeBoth, missions.TakeFile)
+	merged := func(name string) missions.MergedPath {
+		return path(name, missions.SeverityMedium, missions.TakeMerged, missions.TakeOurs, missions.TakeTheirs, missions.TakeFile)
+	}
+	for typed, want := range map[string]string{
+		"2\na\nc\n":           "several=fb m1=merged m2=merged",
+		"o\ng\nt\nc\n":        "several=ours m1=merged m2=theirs",
+		"b\np\n":              "several=both",
+		"s\na\n":              "m1=merged m2=merged",
+		"nonsense\ng\ns\n":    "m1=merged",
+		"1\ngit\np\no\nq\n":   "several=fa m1=merged m1=ours",
+		"":                    "",
+		"q\n":                 "",
+		"both\ngit\ngit\nc\n": "several=both m1=merged m2=merged",
+	} {
+		f := &fake{open: []missions.MergedPath{several, merged("m1"), merged("m2")}}
+		said, err := askMerge(t, f, typed, call.Globals{})
+		if got := strings.Join(f.chosen, " "); got != want {
+			t.Errorf("%q has chosen %q, want %q: %v\n%s", typed, got, want, err, said)
+		}
+		if err != nil && missions.AsError(err).Kind != missions.KindConflict || (err == nil) != (len(f.open) == 0 && strings.HasSuffix(typed, "c\n")) {
+			t.Errorf("%q ends with %v", typed, err)
+		}
+	}
+}
+
+// TestNobodyIsAsked where --yes or --json was said.
+func TestNobodyIsAsked(t *testing.T) {
+	t.Parallel()
+	for _, globals := range []call.Globals{{Yes: true}, {JSON: true}} {
+		said, err := askMerge(t, &fake{open: []missions.MergedPath{path("a", missions.SeverityHigh, missions.TakeOurs)}}, "o\n", globals)
+		if err == nil || strings.Contains(said, "What becomes") {
+			t.Errorf("%+v: %v, %s", globals, err, said)
+		}
+	}
+}
