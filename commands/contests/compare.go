@@ -10,14 +10,15 @@ import (
 	"github.com/umbra-vcs/umbra/commands/call"
 	"github.com/umbra-vcs/umbra/commands/flags"
 	"github.com/umbra-vcs/umbra/commands/print"
+	"github.com/umbra-vcs/umbra/commands/webpage"
 	"github.com/umbra-vcs/umbra/missions"
 )
 
 // Compare is `umbra compare`.
 func Compare() *call.Verb {
 	var (
-		check string
-		diff  bool
+		check, page string
+		diff        bool
 	)
 	return &call.Verb{
 		Name: "compare", Args: "FORK…", Min: 1, Max: call.AnyNumber, Short: "what forks have done since their fork points, beside each other",
@@ -31,12 +32,13 @@ umbra mission output FORK --check prints. What it writes is work like any other.
 		Flags: []flags.Flag{
 			flags.String("check", "run `COMMAND` in each fork's workspace: is it good?", &check),
 			flags.Bool("diff", "the changed lines too, path by path", &diff),
+			webpage.Flag(&page),
 		},
-		Run: func(c *call.Call) error { return runCompare(c, check, diff) },
+		Run: func(c *call.Call) error { return runCompare(c, check, page, diff || page != "") },
 	}
 }
 
-func runCompare(c *call.Call, check string, diff bool) error {
+func runCompare(c *call.Call, check, page string, diff bool) error {
 	svc, caller, ctx, err := c.Asking()
 	if err != nil {
 		return err
@@ -52,7 +54,12 @@ func runCompare(c *call.Call, check string, diff bool) error {
 			return err
 		}
 	}
-	if err := printCompared(c, forks, diff); err != nil {
+	if page != "" {
+		err = webpage.Save(c, page, comparedPage(forks, &webpage.Source{Ctx: ctx, Service: svc, Caller: caller}))
+	} else {
+		err = printCompared(c, forks, diff)
+	}
+	if err != nil {
 		return err
 	}
 	sayGood(c, forks)

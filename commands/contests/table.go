@@ -13,24 +13,37 @@ import (
 
 // writeTable prints a row for each fork. What is not known is a dash.
 func writeTable(p *print.Printer, forks []missions.ComparedFork) {
-	checked := slices.ContainsFunc(forks, func(f missions.ComparedFork) bool { return f.Check != nil })
+	checked := isChecked(forks)
 	var t print.Table
-	row := func(style print.Style, check print.Cell, name string, rest ...string) {
-		cells := []print.Cell{style.Cell(name)}
+	row := func(style print.Style, check print.Cell, texts []string) {
+		cells := []print.Cell{style.Cell(print.Clean(texts[0]))}
 		if checked {
 			cells = append(cells, check)
 		}
-		for _, text := range rest {
+		for _, text := range texts[1:] {
 			cells = append(cells, style.Cell(text))
 		}
 		t.Row(cells...)
 	}
-	row(print.Dim, print.Dim.Cell("check"), "fork", "turns", "time", "tokens", "cost", "files", "lines", "alone", "shared")
+	row(print.Dim, print.Dim.Cell("check"), columns)
 	for _, f := range forks {
-		row(print.Plain, checkCell(f.Check), print.Clean(f.Mission), fmt.Sprint(f.Turns), secondsText(f.Seconds), tokensText(f.Tokens), costText(f.Cost),
-			fmt.Sprint(f.Files), fmt.Sprintf("+%d −%d", f.Lines.Added, f.Lines.Deleted), fmt.Sprint(len(f.Alone)), fmt.Sprint(len(f.Shared)))
+		row(print.Plain, checkCell(f.Check), columnsOf(f))
 	}
 	t.Print(p, "")
+}
+
+func isChecked(forks []missions.ComparedFork) bool {
+	return slices.ContainsFunc(forks, func(f missions.ComparedFork) bool { return f.Check != nil })
+}
+
+// columns are what is compared, beside the check.
+var columns = []string{"fork", "turns", "time", "tokens", "cost", "files", "lines", "alone", "shared"}
+
+func columnsOf(f missions.ComparedFork) []string {
+	return []string{
+		f.Mission, fmt.Sprint(f.Turns), secondsText(f.Seconds), tokensText(f.Tokens), costText(f.Cost),
+		fmt.Sprint(f.Files), fmt.Sprintf("+%d −%d", f.Lines.Added, f.Lines.Deleted), fmt.Sprint(len(f.Alone)), fmt.Sprint(len(f.Shared)),
+	}
 }
 
 const unknown = "-"

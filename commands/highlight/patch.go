@@ -31,6 +31,17 @@ type Line struct {
 // Source reports whether the line is one of a file, behind a sign.
 func (l Line) Source() bool { return l.Kind == Context || l.Kind == Added || l.Kind == Removed }
 
+// Begins is the numbers of the first lines of a hunk, in the file before and after.
+func (l Line) Begins() (before, after int) {
+	fields := strings.Fields(l.Text)
+	if len(fields) < 4 {
+		return 0, 0
+	}
+	before, _, _ = span(fields[1], "-")
+	after, _, _ = span(fields[2], "+")
+	return before, after
+}
+
 // Patch takes apart a unified diff as Git prints it. What a line is, is told by
 // the counts of its hunk: a removed line may look like a header.
 func Patch(patch string) []Line {

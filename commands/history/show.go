@@ -7,21 +7,25 @@ import (
 
 	"github.com/umbra-vcs/umbra/commands/call"
 	"github.com/umbra-vcs/umbra/commands/print"
+	"github.com/umbra-vcs/umbra/commands/webpage"
 	"github.com/umbra-vcs/umbra/commands/wording"
 	"github.com/umbra-vcs/umbra/missions"
 )
 
 func Show() *call.Verb {
-	var o changeOptions
+	var (
+		o    changeOptions
+		page string
+	)
 	return &call.Verb{
 		Name: "show", Args: "MOMENT", Min: 1, Max: 1, After: "[-- PATH…]",
 		Short: "show a snapshot: what was asked, what was said, what changed",
-		Flags: o.flags(),
-		Run:   func(c *call.Call) error { return runShow(c, o) },
+		Flags: append(o.flags(), webpage.Flag(&page)),
+		Run:   func(c *call.Call) error { return runShow(c, o, page) },
 	}
 }
 
-func runShow(c *call.Call, o changeOptions) error {
+func runShow(c *call.Call, o changeOptions, page string) error {
 	if err := o.check(); err != nil {
 		return err
 	}
@@ -34,7 +38,14 @@ func runShow(c *call.Call, o changeOptions) error {
 	if err != nil {
 		return err
 	}
-	if c.JSON {
+	switch {
+	case page != "":
+		made, err := snapshotPage(s, o, &webpage.Source{Ctx: ctx, Service: svc, Caller: caller}, c.After)
+		if err != nil {
+			return err
+		}
+		return webpage.Save(c, page, made)
+	case c.JSON:
 		return c.PrintJSON(s)
 	}
 	err = c.Paged("show", func(p *print.Printer) { describeSnapshot(p, s, o) })
