@@ -4,16 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/umbra-vcs/umbra/gitstore"
-	"github.com/umbra-vcs/umbra/gitstore/failpoint"
-	"github.com/umbra-vcs/umbra/gitstore/flock"
 	"github.com/umbra-vcs/umbra/gitstore/git"
 	"github.com/umbra-vcs/umbra/gitstore/shadow"
 )
@@ -127,47 +122,14 @@ func (q *quarantine) adopt(ctx context.Context, stats *RepackStats) error {
 		if !info.Mode().IsRegular() {
 			continue // a link to one that was there before
 		}
-		if err := q.adoptPack(ctx, strings.TrimSuffix(idx, ".idx"), info, stats); err != nil {
+		pack, err := shadow.AdoptPack(ctx, q.store, strings.TrimSuffix(idx, ".idx"), "repack.naming")
+		if err != nil {
 			return err
 		}
-	}
-	return nil
-}
-
-func (q *quarantine) adoptPack(ctx context.Context, from string, info fs.FileInfo, stats *RepackStats) error {
-	p, err := q.store.OpenPack(from, info)
-	if err != nil {
-		return err
-	}
-	defer q.store.ClosePack(from)
-	size, err := p.Verify(ctx)
-	if err != nil {
-		return fmt.Errorf("git made a bad pack: %w", err)
-	}
-	to := filepath.Join(q.store.PackDir(), filepath.Base(from))
-	if _, err := os.Lstat(to + ".idx"); err == nil {
-		return nil // named after its content: the same is there already
-	}
-	for _, suffix := range []string{".pack", ".idx"} {
-		if err := q.store.SyncPath(from + suffix); err != nil {
-			return err
+		if !pack.WasThere {
+			stats.Packed += pack.Objects
+			stats.Freed -= pack.Bytes + pack.Index
 		}
 	}
-	// A pack without index that nobody holds is one that was left behind.
-	held, err := flock.Hold(from+".pack", os.O_RDONLY, unix.LOCK_SH)
-	if err != nil && !flock.IsHeld(err) { // by a reader of the bytes, or the file system has no flocks
-		return err
-	}
-	if err == nil {
-		defer func() { _ = flock.Release(held) }()
-	}
-	for _, suffix := range []string{".pack", ".idx"} {
-		failpoint.Hit("repack.naming")
-		if err := os.Rename(from+suffix, to+suffix); err != nil {
-			return err
-		}
-	}
-	stats.Packed += p.Count()
-	stats.Freed -= size + shadow.OnDisk(info)
 	return nil
 }
