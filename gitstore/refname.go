@@ -35,11 +35,16 @@ const (
 	RefTrashAgent RefKind = "refs/trash/agents/"
 	// RefTrashRecord is refs/trash/records/<mission-id>: its records.
 	RefTrashRecord RefKind = "refs/trash/records/"
+	// RefFetchedAgent is refs/fetched/agents/<remote>/<mission-id>: the snapshots of a
+	// mission as they were fetched.
+	RefFetchedAgent RefKind = "refs/fetched/agents/"
+	// RefFetchedRecord is refs/fetched/records/<remote>/<mission-id>: its records.
+	RefFetchedRecord RefKind = "refs/fetched/records/"
 )
 
 // RefKinds returns every namespace of the shadow repository.
 func RefKinds() []RefKind {
-	return []RefKind{RefAgent, RefRecord, RefHead, RefPin, RefKeep, RefBefore, RefTrashAgent, RefTrashRecord}
+	return []RefKind{RefAgent, RefRecord, RefHead, RefPin, RefKeep, RefBefore, RefTrashAgent, RefTrashRecord, RefFetchedAgent, RefFetchedRecord}
 }
 
 // UnbornHead is where HEAD points: no mission's name can start with "_".
@@ -81,6 +86,16 @@ func TrashAgentRef(missionID string) RefName { return RefName(string(RefTrashAge
 // TrashRecordRef names the records of a removed mission.
 func TrashRecordRef(missionID string) RefName { return RefName(string(RefTrashRecord) + missionID) }
 
+// FetchedAgentRef names the snapshots of a mission that was fetched from a remote.
+func FetchedAgentRef(remote, missionID string) RefName {
+	return RefName(string(RefFetchedAgent) + remote + "/" + missionID)
+}
+
+// FetchedRecordRef names the records of a mission that was fetched from a remote.
+func FetchedRecordRef(remote, missionID string) RefName {
+	return RefName(string(RefFetchedRecord) + remote + "/" + missionID)
+}
+
 // ParseRefName accepts exactly the names that the constructors give for valid
 // arguments.
 func ParseRefName(s string) (RefName, error) {
@@ -109,6 +124,19 @@ func (r RefName) Mission() string {
 	switch r.Kind() {
 	case RefAgent, RefRecord, RefTrashAgent, RefTrashRecord:
 		return r.Arg()
+	case RefFetchedAgent, RefFetchedRecord:
+		_, id, _ := strings.Cut(r.Arg(), "/")
+		return id
+	}
+	return ""
+}
+
+// Remote returns the remote of a ref of a fetched mission, else "".
+func (r RefName) Remote() string {
+	switch r.Kind() {
+	case RefFetchedAgent, RefFetchedRecord:
+		remote, _, _ := strings.Cut(r.Arg(), "/")
+		return remote
 	}
 	return ""
 }
@@ -125,6 +153,14 @@ func (r RefName) Validate() error {
 		return bad("unknown namespace")
 	case RefAgent, RefRecord, RefTrashAgent, RefTrashRecord:
 		if !uuid.Is(arg) {
+			return bad("the last part is not a UUID in lower case")
+		}
+	case RefFetchedAgent, RefFetchedRecord:
+		remote, id, _ := strings.Cut(arg, "/")
+		if reason := badRefComponent(remote); reason != "" {
+			return bad(reason)
+		}
+		if !uuid.Is(id) {
 			return bad("the last part is not a UUID in lower case")
 		}
 	case RefKeep, RefBefore:

@@ -1,5 +1,6 @@
 // Package git runs the git program, where that is the best engine there is. It is
-// hermetic: the user's hooks, templates and settings count for nothing.
+// hermetic: the user's hooks, templates and settings count for nothing. Only where git
+// speaks to another machine, their settings and credentials do.
 package git
 
 import (
@@ -8,8 +9,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 )
 
@@ -37,6 +40,10 @@ type Command struct {
 	// does. Inherit are files that git and its children keep open.
 	Gentle  bool
 	Inherit []*os.File
+	// User are the variables of a user who has git speak to another machine: their
+	// configuration and credentials count there, their hooks do not, and git asks for
+	// nothing at a terminal. Nil is nobody.
+	User map[string]string
 }
 
 // Error is returned when git could be started and failed.
@@ -58,14 +65,17 @@ func (e *Error) Error() string {
 // Unwrap gives the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-func hermeticConfig() []string {
-	return []string{
+func (c Command) config() []string {
+	config := []string{
 		"core.hooksPath=/dev/null", "core.fsmonitor=false", "core.pager=cat", "core.editor=false",
 		"core.attributesFile=/dev/null", "core.excludesFile=/dev/null",
 		"init.templateDir=", "commit.gpgSign=false", "tag.gpgSign=false", "gpg.program=false",
-		"gc.auto=0", "maintenance.auto=false", "advice.detachedHead=false",
-		"credential.helper=", "core.askPass=", "protocol.ext.allow=never",
+		"gc.auto=0", "maintenance.auto=false", "advice.detachedHead=false", "protocol.ext.allow=never",
 	}
+	if c.User == nil {
+		config = append(config, "credential.helper=", "core.askPass=")
+	}
+	return append(config, c.Config...)
 }
 
 // hermeticEnv passes on what a program needs to run, and nothing that steers git.
@@ -85,6 +95,18 @@ func hermeticEnv(extra []string) []string {
 	return append(env, extra...)
 }
 
+// env is what git runs with.
+func (c Command) env() []string {
+	if c.User == nil {
+		return hermeticEnv(c.Env)
+	}
+	env := []string{"GIT_TERMINAL_PROMPT=0", "GIT_OPTIONAL_LOCKS=0", "GIT_NO_REPLACE_OBJECTS=1", "LC_ALL=C", "LANGUAGE=C"}
+	for _, key := range slices.Sorted(maps.Keys(c.User)) {
+		env = append(env, key+"="+c.User[key])
+	}
+	return append(env, c.Env...)
+}
+
 // Run runs git and returns its standard output. The error is git.ErrNotInstalled, a
 // *git.Error, or the context's.
 func Run(ctx context.Context, c Command) ([]byte, error) {
@@ -92,11 +114,14 @@ func Run(ctx context.Context, c Command) ([]byte, error) {
 	if c.GitDir != "" {
 		args = append(args, "--git-dir="+c.GitDir)
 	}
-	for _, kv := range append(hermeticConfig(), c.Config...) {
+	for _, kv := range c.config() {
 		args = append(args, "-c", kv)
 	}
 	cmd := exec.CommandContext(ctx, "git", append(args, c.Args...)...)
-	cmd.Dir, cmd.Stdin, cmd.Env = c.Dir, c.Stdin, hermeticEnv(c.Env)
+	cmd.Dir, cmd.Stdin, cmd.Env = c.Dir, c.Stdin, c.env()
+	if c.User != nil {
+		cmd.WaitDelay = lingering // for the ssh that git has started
+	}
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if c.Stdout != nil {

@@ -137,6 +137,9 @@ func sweepDirs(parent, prefix string) error {
 func populate(s *durable.Syncer, dir string, opts CreateOptions) error {
 	dirs := []string{"objects", "objects/info", "objects/pack", "info", "refs", "umbra", segmentDir, RefLockDir, UnverifiedDir, "refs/trash"}
 	for _, kind := range gitstore.RefKinds() {
+		if kind == gitstore.RefFetchedAgent || kind == gitstore.RefFetchedRecord {
+			continue // made with the first ref, in a directory of the remote
+		}
 		dirs = append(dirs, filepath.Clean(string(kind)))
 	}
 	for _, d := range dirs {

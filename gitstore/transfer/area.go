@@ -1,0 +1,190 @@
+package transfer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/disk"
+	"github.com/umbra-vcs/umbra/gitstore/failpoint"
+	"github.com/umbra-vcs/umbra/gitstore/flock"
+	"github.com/umbra-vcs/umbra/gitstore/git"
+	"github.com/umbra-vcs/umbra/gitstore/shadow"
+)
+
+// areaDir is where areas are, in the shadow repository.
+const areaDir = "umbra/transfer"
+
+// Area is a bare repository beside the shadow repository's objects, of which it can read
+// all: git writes there and never among the shadow repository's own packs, some of which
+// are the user's too. It goes with Remove, or when the next one is opened after its
+// process has died.
+type Area struct {
+	store *shadow.Store
+	dir   string
+	held  *os.File
+}
+
+// Open makes an Area.
+func Open(s *shadow.Store) (*Area, error) {
+	above, err := filepath.Abs(filepath.Join(s.Dir(), areaDir))
+	if err != nil {
+		return nil, err
+	}
+	if err := disk.MakeDirs(s.Dir(), above); err != nil {
+		return nil, err
+	}
+	if err := clear(above); err != nil {
+		return nil, err
+	}
+	a := &Area{store: s}
+	if a.dir, err = os.MkdirTemp(above, "area-"); err != nil {
+		return nil, err
+	}
+	if a.held, err = flock.Hold(a.dir, os.O_RDONLY, unix.LOCK_EX); err == nil {
+		err = a.fill()
+	}
+	if err != nil {
+		a.Remove()
+		return nil, fmt.Errorf("make a place for git: %w", err)
+	}
+	failpoint.Hit("transfer.opened")
+	return a, nil
+}
+
+// clear removes areas whose process is gone.
+func clear(above string) error {
+	left, err := os.ReadDir(above)
+	if err != nil {
+		return err
+	}
+	for _, e := range left {
+		path := filepath.Join(above, e.Name())
+		held, err := flock.Hold(path, os.O_RDONLY, unix.LOCK_EX)
+		if err != nil {
+			continue // somebody's, or gone
+		}
+		if err := errors.Join(os.RemoveAll(path), flock.Release(held)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (a *Area) fill() error {
+	objects, err := filepath.Abs(filepath.Join(a.store.Dir(), "objects"))
+	if err != nil {
+		return err
+	}
+	dirs, err := shadow.Alternates(objects)
+	if err != nil {
+		return err
+	}
+	var alternates strings.Builder
+	for _, dir := range dirs {
+		alternates.WriteString(gitstore.QuotePath(dir) + "\n")
+	}
+	for _, dir := range []string{"refs", "objects", "objects/info", "objects/pack"} {
+		if err := os.Mkdir(filepath.Join(a.dir, dir), 0o700); err != nil {
+			return err
+		}
+	}
+	files := map[string]string{
+		"HEAD":                    "ref: " + gitstore.UnbornHead + "\n",
+		"config":                  "[core]\n\trepositoryformatversion = 0\n\tbare = true\n",
+		"objects/info/alternates": alternates.String(),
+	}
+	boundary, err := disk.ReadFile(filepath.Join(a.store.Dir(), "shallow"))
+	if err == nil {
+		files["shallow"] = string(boundary)
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(a.dir, name), []byte(text), 0o600); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Remove takes the area away.
+func (a *Area) Remove() {
+	_ = os.RemoveAll(a.dir) // what stays, the next Open clears
+	if a.held != nil {
+		_ = flock.Release(a.held)
+	}
+}
+
+// uncheckedNames are what git's check of objects says of files that a client may check out
+// and follow. Umbra keeps what a workspace holds, and follows none of them.
+func uncheckedNames() (config []string) {
+	for _, id := range []string{
+		"gitmodulesBlob", "gitmodulesLarge", "gitmodulesName", "gitmodulesPath", "gitmodulesSymlink", "gitmodulesUpdate", "gitmodulesUrl",
+		"gitattributesBlob", "gitattributesLarge", "gitattributesLineLength",
+	} {
+		config = append(config, "fetch.fsck."+id+"=ignore")
+	}
+	return config
+}
+
+// Fetch brings commits of a remote, by the names that it has for them, with everything
+// that they need. Git proves each object.
+func (a *Area) Fetch(ctx context.Context, r Remote, refs []Ref) error {
+	var specs strings.Builder
+	for _, ref := range refs {
+		fmt.Fprintf(&specs, "%s:%s\n", ref.Name, ref.Name)
+	}
+	_, err := git.Run(ctx, git.Command{
+		GitDir: a.dir, Dir: a.dir, User: r.user(), Stdin: strings.NewReader(specs.String()),
+		Config: append(uncheckedNames(), "fetch.fsckObjects=true", "fetch.unpackLimit=1", "transfer.unpackLimit=1", "fetch.writeCommitGraph=false",
+			"pack.writeReverseIndex=false", "fetch.recurseSubmodules=no", "fetch.parallel=1", "fetch.bundleURI=", "transfer.bundleURI=false"),
+		Args: []string{"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--recurse-submodules=no", "--stdin", "--", r.URL},
+	})
+	failpoint.Hit("transfer.fetched")
+	return r.failed(err)
+}
+
+// Refs are what has been fetched.
+func (a *Area) Refs(ctx context.Context) (refs []Ref, err error) {
+	out, err := git.Run(ctx, git.Command{GitDir: a.dir, Args: []string{"for-each-ref", "--format=%(objectname) %(refname)"}})
+	if err != nil {
+		return nil, err
+	}
+	for line := range strings.Lines(string(out)) {
+		hex, name, _ := strings.Cut(strings.TrimSpace(line), " ")
+		id, err := gitstore.ParseID(hex)
+		if err != nil {
+			return nil, err
+		}
+		refs = append(refs, Ref{Name: name, ID: id})
+	}
+	return refs, nil
+}
+
+// Adopt moves what was fetched into the shadow repository, proved and durable. It counts
+// the objects, and the bytes that they take.
+func (a *Area) Adopt(ctx context.Context) (objects int, bytes int64, err error) {
+	made, err := filepath.Glob(filepath.Join(a.dir, "objects", "pack", "pack-*.idx"))
+	if err != nil {
+		return 0, 0, err
+	}
+	for _, idx := range made {
+		pack, err := shadow.AdoptPack(ctx, a.store, strings.TrimSuffix(idx, ".idx"), "transfer.naming")
+		if err != nil {
+			return objects, bytes, err
+		}
+		objects, bytes = objects+pack.Objects, bytes+pack.Bytes
+	}
+	if err := a.store.SyncPath(a.store.PackDir()); err != nil {
+		return objects, bytes, err
+	}
+	return objects, bytes, a.store.Rescan()
+}

@@ -1,0 +1,124 @@
+// Package transfer moves commits between the shadow repository and others, by the git
+// program: repositories on other machines, directories, and bundles. It knows refs and
+// objects, no mission. It deletes no ref and overwrites none, on either side.
+package transfer
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/git"
+	"github.com/umbra-vcs/umbra/gitstore/shadow"
+)
+
+// Remote is a repository that others may change at any time, or a bundle.
+type Remote struct {
+	// URL is whatever git takes for one.
+	URL string
+	// User are the variables of the user whose configuration and credentials git uses.
+	User map[string]string
+}
+
+// Error is an error of git or of the other side.
+type Error struct {
+	URL string // without a password
+	Err error
+}
+
+func (e *Error) Error() string {
+	text := e.Err.Error()
+	var failed *git.Error
+	if errors.As(e.Err, &failed) {
+		text = strings.TrimSpace(failed.Stderr)
+		if text == "" {
+			text = failed.Err.Error()
+		}
+	}
+	return fmt.Sprintf("%s: %s", e.URL, WithoutPassword(strings.ReplaceAll(text, "\n", "; ")))
+}
+
+// Unwrap gives the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+var passwordPattern = regexp.MustCompile(`(://)[^/@\s]+@`)
+
+// WithoutPassword is a text whose addresses say no user and no password.
+func WithoutPassword(text string) string { return passwordPattern.ReplaceAllString(text, "$1") }
+
+func (r Remote) failed(err error) error {
+	if err == nil || errors.Is(err, git.ErrNotInstalled) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	return &Error{URL: WithoutPassword(r.URL), Err: err}
+}
+
+// Ref is a ref of a remote, whose name may be anything.
+type Ref struct {
+	Name string
+	ID   gitstore.ID
+}
+
+// List gives the refs of a remote whose names begin with a prefix, "refs/umbra/".
+func List(ctx context.Context, r Remote, prefix string) ([]Ref, error) {
+	out, err := git.Run(ctx, git.Command{User: r.user(), Args: []string{"ls-remote", "--quiet", "--", r.URL, prefix + "*"}})
+	if err != nil {
+		return nil, r.failed(err)
+	}
+	var refs []Ref
+	for line := range bytes.Lines(out) {
+		hex, name, ok := strings.Cut(strings.TrimRight(string(line), "\n"), "\t")
+		id, err := gitstore.ParseID(hex)
+		if !ok || err != nil || !strings.HasPrefix(name, prefix) {
+			continue // of a tag what it leads to, or a ref elsewhere that ends so
+		}
+		refs = append(refs, Ref{Name: name, ID: id})
+	}
+	return refs, nil
+}
+
+// user are the variables of the user, never none: git speaks to another machine.
+func (r Remote) user() map[string]string {
+	if r.User == nil {
+		return map[string]string{}
+	}
+	return r.User
+}
+
+// Push sends commits and has the remote name them. A ref that is there is moved forward
+// only. What became of each ref that was not taken is in refused, by its name, in the
+// words of git; the others are there. With an error nothing is known of any.
+func Push(ctx context.Context, s *shadow.Store, r Remote, refs []Ref) (refused map[string]string, err error) {
+	args := []string{"push", "--porcelain", "--no-verify", "--no-signed", "--no-follow-tags", "--recurse-submodules=no", "--", r.URL}
+	for _, ref := range refs {
+		args = append(args, ref.ID.String()+":"+ref.Name)
+	}
+	out, err := git.Run(ctx, git.Command{GitDir: s.Dir(), Dir: s.Dir(), User: r.user(), Args: args, Config: []string{"push.gpgSign=false"}})
+	refused, told := parsePush(out)
+	if err != nil && (!told || len(refused) == 0) {
+		return nil, r.failed(err)
+	}
+	return refused, nil
+}
+
+// parsePush reads what git push --porcelain prints; told says that it speaks of any ref.
+func parsePush(out []byte) (refused map[string]string, told bool) {
+	refused = map[string]string{}
+	for line := range bytes.Lines(out) {
+		flag, rest, ok := strings.Cut(strings.TrimRight(string(line), "\n"), "\t")
+		names, why, both := strings.Cut(rest, "\t")
+		_, name, named := strings.Cut(names, ":")
+		if !ok || !both || !named || len(flag) != 1 {
+			continue
+		}
+		told = true
+		if flag == "!" {
+			refused[name] = WithoutPassword(why)
+		}
+	}
+	return refused, told
+}
