@@ -20,6 +20,7 @@ import (
 	"github.com/umbra-vcs/umbra/commands/merges"
 	"github.com/umbra-vcs/umbra/commands/mission"
 	"github.com/umbra-vcs/umbra/commands/reference"
+	"github.com/umbra-vcs/umbra/commands/remotes"
 	"github.com/umbra-vcs/umbra/commands/restores"
 	"github.com/umbra-vcs/umbra/commands/status"
 	"github.com/umbra-vcs/umbra/commands/timeline"
@@ -38,6 +39,7 @@ func allVerbs() []*call.Verb {
 		restores.Restore(), restores.Promote(mission.OfferRemoval), contests.Compare(), contests.Contest(), merges.Merge(), fixes.Fix(), land.Command(), restores.Undo(), restores.Redo(), history.Pin(), history.Unpin(), history.Pins(), history.Git(),
 		updates.Updates(), status.Command(), upkeep.Doctor(), config.Command(), daemon.Command(), hooks.Command(), hook.Command(), mcp.Command(),
 		complete.Scripts(), complete.Command(allVerbs), reference.Man(allVerbs), version.Command(), reference.Docs(allVerbs), uninstall.Command(allVerbs),
+		remotes.Remote(), remotes.Push(), remotes.Fetch(),
 		upkeep.Du(), upkeep.Import(), upkeep.Trash(), upkeep.Forget(),
 		demo.Command(), demo.ScriptedAgent(), automations.Command(), connect.Housekeeping(), keeper.ForkCommand(),
 	}

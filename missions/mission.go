@@ -23,6 +23,7 @@ type Mission struct {
 	Ref                string       `json:"ref"`
 	Head               string       `json:"head"`
 	HeadAddress        string       `json:"head_address,omitempty"` // its address, as in the log
+	Remote             string       `json:"remote,omitempty"`       // where it was fetched from: it can be read and forked, not changed
 	SessionID          string       `json:"session_id,omitempty"`
 	SessionPath        string       `json:"session_path,omitempty"`
 	Parent             *Parent      `json:"parent,omitempty"`
@@ -155,6 +156,8 @@ type MissionsRequest struct {
 	Caller Caller `json:"caller"`
 	All    bool   `json:"all,omitempty"`
 	Live   bool   `json:"live,omitempty"`
+	// Fetched are those that were fetched, behind the others.
+	Fetched bool `json:"fetched,omitempty"`
 }
 
 // MissionRequest names one mission; "" is the default one.

@@ -82,9 +82,21 @@ func parseMomentBack(s string) (Moment, error) {
 	return Moment{Base: s}, nil
 }
 
-// IsMomentBase reports whether a text can be a mission, a pin or an id.
+// IsMomentBase reports whether a text can be a mission, a pin or an id, or a mission
+// that was fetched.
 func IsMomentBase(s string) bool {
-	return NamePattern().MatchString(s) || IDPrefixPattern().MatchString(s)
+	_, mission, _ := SplitFetched(s)
+	return NamePattern().MatchString(mission) || IDPrefixPattern().MatchString(mission)
+}
+
+// SplitFetched splits the name of a mission that was fetched, REMOTE/MISSION. Of any other
+// text the whole is the mission.
+func SplitFetched(name string) (remote, mission string, fetched bool) {
+	remote, mission, fetched = strings.Cut(name, "/")
+	if !fetched || !NamePattern().MatchString(remote) {
+		return "", name, false
+	}
+	return remote, mission, true
 }
 
 func momentError(s string) *Error {

@@ -21,6 +21,8 @@ func TestParseMoment(t *testing.T) {
 		"fix@start":           {Base: "fix", Form: MomentFirst},
 		"fix@fork":            {Base: "fix", Form: MomentForkPoint},
 		"fix@{10m}":           {Base: "fix", Form: MomentByTime, When: "10m"},
+		"office/fix@5":        {Base: "office/fix", Form: MomentTurn, N: 5},
+		"office/3f2ac1~1":     {Base: "office/3f2ac1", Form: MomentBack, N: 1},
 		"@{2026-01-31 16:40}": {Form: MomentByTime, When: "2026-01-31 16:40"},
 	}
 	for text, want := range good {
@@ -32,7 +34,7 @@ func TestParseMoment(t *testing.T) {
 			t.Errorf("%s is printed as %s", text, got)
 		}
 	}
-	for _, text := range []string{"", "Fix", "a b", "fix@", "fix@x", "fix@-0", "fix@-1.2", "fix@{}", "fix~x", "../x", "fix@5.", "-x", "@"} {
+	for _, text := range []string{"", "Fix", "a b", "fix@", "fix@x", "fix@-0", "fix@-1.2", "fix@{}", "fix~x", "../x", "a/b/c", "/a", "a/", "A/b", "fix@5.", "-x", "@"} {
 		if m, err := ParseMoment(text); err == nil {
 			t.Errorf("%q is %+v", text, m)
 		}

@@ -105,6 +105,26 @@ func (r acts) Import(ctx context.Context, q ImportRequest) (ImportResult, error)
 	return method("import", Grows|Repeats, Service.Import).by(ctx, r, q)
 }
 
+func (r acts) AddRemote(ctx context.Context, q AddRemoteRequest) (Remote, error) {
+	return method("add_remote", Grows|Repeats, Service.AddRemote).by(ctx, r, q)
+}
+
+func (r acts) RemoveRemote(ctx context.Context, q RemoteRequest) (Remote, error) {
+	return method("remove_remote", Changes, Service.RemoveRemote).unsure("the remote was removed", "umbra remote ls shows it if it was not").by(ctx, r, q)
+}
+
+func (r reads) Remotes(ctx context.Context, q RemoteRequest) ([]Remote, error) {
+	return method("remotes", Reads, Service.Remotes).by(ctx, r, q)
+}
+
+func (r acts) Push(ctx context.Context, q PushRequest) (Transfer, error) {
+	return method("push", Stores|Changes|Repeats, Service.Push).by(ctx, r, q)
+}
+
+func (r acts) Fetch(ctx context.Context, q FetchRequest) (Transfer, error) {
+	return method("fetch", Grows|Repeats, Service.Fetch).by(ctx, r, q)
+}
+
 func (r acts) Remove(ctx context.Context, q RemoveRequest) (RemoveResult, error) {
 	return method("remove", Changes, Service.Remove).
 		unsure("the mission was removed", "umbra mission ls shows what is left; nothing is ever deleted").by(ctx, r, q)

@@ -19,6 +19,7 @@ type Service interface {
 	Landings
 	Updates
 	Imports
+	Remotes
 	Removals
 	Snapshots
 	Restores

@@ -58,9 +58,14 @@ func addWanted(c *call.Call, f *found, t typed, word string) {
 			return
 		}
 		f.addAgents()
+	case "REMOTE":
+		addRemotes(c, f)
 	case "NAME":
 		if t.flag == nil && t.path[0] == "hooks" {
 			f.addHooks()
+		}
+		if t.flag == nil && t.path[0] == "remote" && t.verb.Name == "rm" {
+			addRemotes(c, f)
 		}
 	case "STATE", "STATE,…":
 		for _, s := range wording.AllStates() {
@@ -124,20 +129,21 @@ func (f *found) addPages(verbs []*call.Verb, words []string) {
 }
 
 func addMissions(c *call.Call, f *found) {
-	addMissionsThat(c, f, func(missions.Mission) bool { return true })
+	addMissionsThat(c, f, missions.MissionsRequest{}, func(missions.Mission) bool { return true })
 }
 
 func addForks(c *call.Call, f *found) {
-	addMissionsThat(c, f, func(m missions.Mission) bool { return m.Parent != nil })
+	addMissionsThat(c, f, missions.MissionsRequest{}, func(m missions.Mission) bool { return m.Parent != nil })
 }
 
 // addMissionsThat adds the missions that are what is wanted.
-func addMissionsThat(c *call.Call, f *found, wanted func(missions.Mission) bool) {
+func addMissionsThat(c *call.Call, f *found, of missions.MissionsRequest, wanted func(missions.Mission) bool) {
 	svc, caller, ok := serviceFor(c)
 	if !ok {
 		return
 	}
-	list, err := svc.Missions(c.Context, missions.MissionsRequest{Caller: caller})
+	of.Caller = caller
+	list, err := svc.Missions(c.Context, of)
 	if err != nil {
 		return
 	}
@@ -151,6 +157,17 @@ func addMissionsThat(c *call.Call, f *found, wanted func(missions.Mission) bool)
 			text += ": " + words
 		}
 		f.add(m.Name, text)
+	}
+}
+
+func addRemotes(c *call.Call, f *found) {
+	svc, caller, ok := serviceFor(c)
+	if !ok {
+		return
+	}
+	list, _ := svc.Remotes(c.Context, missions.RemoteRequest{Caller: caller})
+	for _, r := range list {
+		f.add(r.Name, r.URL)
 	}
 }
 
@@ -180,7 +197,7 @@ func addMoments(c *call.Call, f *found, word string) {
 	}
 	addPins(c, f)
 	before := len(f.list)
-	addMissions(c, f)
+	addMissionsThat(c, f, missions.MissionsRequest{Fetched: true}, func(missions.Mission) bool { return true })
 	if word != "" && strings.Trim(word, "0123456789abcdef") == "" {
 		addIDs(c, f, word)
 	}

@@ -28,7 +28,7 @@ func runMissionLs(c *call.Call, o missionLsOptions) error {
 	if err != nil {
 		return err
 	}
-	list, err := svc.Missions(ctx, missions.MissionsRequest{Caller: caller, All: o.all, Live: o.live})
+	list, err := svc.Missions(ctx, missions.MissionsRequest{Caller: caller, All: o.all, Live: o.live, Fetched: true})
 	if err != nil {
 		return err
 	}

@@ -37,6 +37,11 @@ func missionLessons() []lesson {
 		{"trash restore", []string{"umbra trash restore check"}, "trash ls, mission resume"},
 		{"trash empty", []string{"umbra trash empty --preview", "umbra trash empty --older-than 720h --yes"}, "trash ls, du"},
 		{"import", []string{"umbra import --preview", "umbra import agents --agent claude --since 30d"}, "mission ls, mission resume, status"},
+		{"remote add", []string{"git init -q --bare ~/missions.git; umbra remote add backup ~/missions.git", "umbra remote add team ~/missions.git --project app"}, "push, fetch, remote ls"},
+		{"push", []string{"umbra push backup", "umbra push backup login --json"}, "remote add, fetch, remote ls"},
+		{"fetch", []string{"umbra fetch team"}, "remote add, push, fork, log"},
+		{"remote ls", []string{"umbra remote ls"}, "push, fetch"},
+		{"remote rm", []string{"umbra remote rm team"}, "remote add, remote ls"},
 		{"du", []string{"umbra du", "umbra du --json"}, "trash empty, mission rm, doctor"},
 		{"forget", []string{"umbra forget notes.txt || true # it is refused, and says what to do"}, "log, config set, uninstall"},
 	}

@@ -69,6 +69,9 @@ func (f *Finder) FindMission(ctx context.Context, c missions.Caller, name string
 	if !missions.IsMomentBase(name) {
 		return nil, missions.Errorf(missions.KindNotFound, f.suggestName(at.Project, name, r, false, nameAsTyped, "umbra mission ls"), "%q names no mission", name)
 	}
+	if _, _, fetched := missions.SplitFetched(name); fetched {
+		return f.findFetched(at.Project, name, r)
+	}
 	if m, err := f.FindMissionIn(at.Project, name); m != nil || err != nil {
 		return m, err
 	}
@@ -310,6 +313,10 @@ func (f *Finder) FindMomentBase(ctx context.Context, c missions.Caller, moment m
 	at, err := f.LocateCaller(c)
 	if err != nil {
 		return nil, gitstore.ID{}, err
+	}
+	if _, _, fetched := missions.SplitFetched(moment.Base); fetched {
+		m, err := f.findFetched(at.Project, moment.Base, r)
+		return m, gitstore.ID{}, err
 	}
 	m, err := f.FindMissionIn(at.Project, moment.Base)
 	if err != nil {

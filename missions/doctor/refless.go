@@ -25,12 +25,16 @@ func (x *Examination) checkRefless(ctx context.Context, p *projects.Project) err
 		x.Examiner.Logger.Warn("list all snapshots", "project", p.Name, "error", err)
 		return nil
 	}
+	fetched, err := p.FetchedBefore()
+	if err != nil {
+		x.Examiner.Logger.Warn("read which missions were fetched", "project", p.Name, "error", err)
+	}
 	stored := map[string]int{}
 	for _, s := range list {
 		stored[s.Mission]++
 	}
 	for _, id := range slices.Sorted(maps.Keys(stored)) {
-		if hasRefs(p, id) || isInTrash(p, id) || stored[id] < 2 && !x.Examiner.wasPublished(id) {
+		if hasRefs(p, id) || isInTrash(p, id) || (stored[id] < 2 || fetched[id]) && !x.Examiner.wasPublished(id) {
 			continue
 		}
 		newest := upkeep.Newest(p.Store, list, gitstore.ID{}, id, p.TakenAt)
@@ -64,9 +68,9 @@ func isInTrash(p *projects.Project, id string) bool {
 	return !errors.Is(err, gitstore.ErrRefNotFound)
 }
 
-// wasPublished reports whether a mission with one snapshot is known to have had a ref: the
-// first snapshot of a headless session may have none, and so has that of a mission which
-// could not be made.
+// wasPublished reports whether a mission is known to have had a ref in this home: one with
+// one snapshot may have none, as a headless session, or a mission which could not be made;
+// and one that was fetched has none.
 func (e *Examiner) wasPublished(id string) bool {
 	raw, err := e.Journal.Live(id)
 	if err != nil {

@@ -11,6 +11,19 @@ import (
 	"github.com/umbra-vcs/umbra/sessions"
 )
 
+// command is what the fork runs where its user names no command: what its source ran, but
+// of a mission that was fetched only the agent's program. Words that somebody else has
+// written are no command line here.
+func (j *forkJob) command(workspace string) ([]string, error) {
+	if len(j.request.Command) > 0 {
+		return j.request.Command, nil
+	}
+	if j.moment.Remote != "" {
+		return j.forker.agents.AgentCommand(j.moment.Agent)
+	}
+	return forkedCommand(j.moment.Mission, j.moment.Command, workspace, j.forker.Adapter(j.moment.Agent)), nil
+}
+
 // forkedCommand is the command of a mission for a fork, which runs in another directory:
 // with the paths that it means there, and in no worktree that it shares with the source.
 func forkedCommand(m *projects.Mission, command []string, workspace string, a sessions.Adapter) []string {

@@ -100,6 +100,10 @@ func (f *Forker) forkMoment(ctx context.Context, at addresses.ResolvedMoment, pr
 // launch without a terminal.
 func (f *Forker) checkForkAgent(at addresses.ResolvedMoment, r missions.ForkRequest) error {
 	agent, program, prompt := at.Agent, at.AgentName(), r.Prompt
+	if _, err := f.agents.AgentCommand(agent); at.Remote != "" && len(r.Command) == 0 && err != nil {
+		return missions.Errorf(missions.KindConflict, "umbra fork "+at.Name+" -- COMMAND",
+			"%s was fetched, and its agent %s is none that Umbra can start: say what is to run here", at.Name, agent)
+	}
 	if len(r.Command) > 0 {
 		agent = f.AgentOf(r.Command)
 		program = agent
@@ -210,6 +214,9 @@ func waitingText(m *projects.Mission) string {
 // so that all of it is to be compared.
 func (f *Forker) takeSourceSnapshot(ctx context.Context, m *projects.Mission, whole bool) (addresses.ResolvedMoment, error) {
 	place, err := projects.DirectoryIdentity(m.Binding.Workspace)
+	if m.Remote != "" {
+		return addresses.MomentBack(m, m.Tip.ID, 0)
+	}
 	if m.Binding.Workspace == "" || err != nil || !m.Binding.Identity.Is(place) {
 		missions.Notify(ctx, missions.Notice{Text: fmt.Sprintf("the workspace of %s is not there: forking from its newest snapshot", m.Name)})
 		return addresses.MomentBack(m, m.Tip.ID, 0)

@@ -326,11 +326,15 @@ func (j *forkJob) buildMission() (*projects.Mission, error) {
 	if err != nil {
 		return nil, err
 	}
+	command, err := j.command(g.Dir)
+	if err != nil {
+		return nil, err
+	}
 	m := &projects.Mission{Project: j.moment.Project, Lifecycle: missions.Initializing{Turn: s.Turn}, StateSince: now}
 	m.Stored = projects.Stored{
 		Format: projects.RecordFormat, ID: j.id, Name: j.name,
 		Agent: j.moment.Agent, ToolName: j.moment.ToolName, ResumeCommand: j.moment.ResumeCommand, RecordedStateSince: now,
-		Command:   forkedCommand(j.moment.Mission, j.moment.Command, g.Dir, j.forker.Adapter(j.moment.Agent)),
+		Command:   command,
 		CreatedAt: now, UpdatedAt: now, Parent: &missions.Parent{Mission: j.moment.ID, Snapshot: s.ID.String()},
 		Subdir: j.moment.Subdir, EnvNames: j.request.EnvNames, LastPrompt: said.LastPrompt, LastTool: said.LastTool,
 		Session: j.placedSession.ID, TurnPosition: then.TurnPosition,

@@ -23,9 +23,11 @@ func (f *Forker) ReserveNames(ctx context.Context, at addresses.ResolvedMoment, 
 	if err != nil {
 		return nil, err
 	}
-	choice, err := f.agents.ChooseConfig(ctx, at.Mission, r.Config)
-	if err != nil {
-		return nil, err
+	var choice agents.ConfigChoice
+	if at.Remote == "" || r.Config != "" { // else the versions that it knows are on another machine
+		if choice, err = f.agents.ChooseConfig(ctx, at.Mission, r.Config); err != nil {
+			return nil, err
+		}
 	}
 	f.recoverForks(ctx, at.Project)
 	naming, err := f.addresses.LockNames(ctx, at.Project)
@@ -99,6 +101,9 @@ func (f *Forker) forkName(at addresses.ResolvedMoment, r missions.ForkRequest, n
 		return taken.CheckGivenName(r.Name, "choose another name")
 	}
 	if name := projects.NameFromPrompt(r.Prompt); name != "" {
+		return taken.FreeName(name)
+	}
+	if _, name, fetched := missions.SplitFetched(at.Name); fetched {
 		return taken.FreeName(name)
 	}
 	base := at.Name + "-fork"

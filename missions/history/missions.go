@@ -42,6 +42,15 @@ func (rd *Reader) Missions(ctx context.Context, r missions.MissionsRequest) ([]m
 			list = append(list, rd.presence.MissionView(m))
 		}
 	}
+	if r.Fetched && !r.Live {
+		for _, p := range projects {
+			fetched, problems := rd.FetchedMissions(p)
+			addresses.NotifyProblems(ctx, problems)
+			for _, m := range fetched {
+				list = append(list, rd.presence.MissionView(m))
+			}
+		}
+	}
 	return list, nil
 }
 
@@ -55,6 +64,9 @@ func (rd *Reader) Mission(ctx context.Context, r missions.MissionRequest) (missi
 		return missions.Mission{}, err
 	}
 	v := rd.presence.MissionView(m)
+	if m.Remote != "" {
+		return v, nil
+	}
 	if output := rd.Home.OutputFile(m.ID); home.IsThere(output) {
 		v.Output = output
 	}

@@ -26,6 +26,7 @@ import (
 	"github.com/umbra-vcs/umbra/missions/presence"
 	"github.com/umbra-vcs/umbra/missions/projects"
 	"github.com/umbra-vcs/umbra/missions/promotes"
+	"github.com/umbra-vcs/umbra/missions/remotes"
 	"github.com/umbra-vcs/umbra/missions/restores"
 	"github.com/umbra-vcs/umbra/missions/settings"
 	"github.com/umbra-vcs/umbra/missions/sideforks"
@@ -67,11 +68,13 @@ type forkRooms struct {
 	*merges.Merger
 }
 
-// pastRooms tell what there is, and how it came about, and take in what was before.
+// pastRooms tell what there is, and how it came about, and take in what was before, or
+// elsewhere.
 type pastRooms struct {
 	*history.Reader
 	*authorship.Blamer
 	*imports.Importer
+	*remotes.Carrier
 }
 
 var _ missions.Service = (*Service)(nil)
@@ -135,6 +138,7 @@ func New(o Options) (*Service, error) {
 	s.Listener = events.New(d, s.Finder, s.Library, s.Taker, s.Observer, s.Launcher, s.Scheduler, s.Mover, s.Courier)
 	s.Reader = history.New(d, s.Finder, s.Library, s.Taker, s.Observer, s.Launcher, s.Installer, s.Comparer)
 	s.Importer = imports.New(d, s.Launcher, s.Taker)
+	s.Carrier = remotes.New(d, s.Finder)
 	s.Reader.Expiring = s.Importer.Expiring
 	s.Blamer = authorship.New(d, s.Finder, s.Taker)
 	s.Examiner = doctor.New(d, doctor.Rooms{

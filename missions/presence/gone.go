@@ -93,6 +93,9 @@ func lastSignOfLife(m *projects.Mission) time.Time {
 
 // ReloadMission reads a mission again, closing it if its agent is gone.
 func (o *Observer) ReloadMission(ctx context.Context, old *projects.Mission) (*projects.Mission, error) {
+	if old.Remote != "" {
+		return old, nil // its agent is elsewhere
+	}
 	m, err := o.LoadMission(old.Project, old.ID)
 	if err != nil || !o.IsAgentGone(m) {
 		return m, err

@@ -23,7 +23,13 @@ func (o *Observer) MissionView(m *projects.Mission) missions.Mission {
 		LastPrompt: m.LastPrompt, LastTool: m.LastTool, LastError: m.LastError,
 		Diverged: m.Diverged, Git: missions.GitState{Head: m.Tip.GitHead, Branch: m.Tip.GitBranch},
 		PendingPermissions: []missions.Permission{}, ShadowRepo: m.Project.ShadowRepo(), EnvNames: m.EnvNames,
-		MadeByUmbra: m.Binding.MadeByUmbra, Branch: m.Binding.Branch, Contest: m.Contest,
+		MadeByUmbra: m.Binding.MadeByUmbra, Branch: m.Binding.Branch, Contest: m.Contest, Remote: m.Remote,
+	}
+	if m.Remote != "" {
+		v.Ref = string(gitstore.FetchedAgentRef(m.Remote, m.ID))
+		v.Notes = append(v.Notes, m.CheckOwn().Error())
+		fillViewState(&v, m)
+		return v
 	}
 	if m.Live.ConfigCommit != "" {
 		v.Config = m.Live.ConfigCommit

@@ -39,13 +39,24 @@ func CallerEnv(c missions.Caller) sessions.Environ {
 	return sessions.Environ{Home: c.Env["HOME"], Vars: c.Env}
 }
 
+// GitVariables names the environment variables by which git finds the configuration, the
+// credentials and the way to another machine. None of them is a secret itself.
+func GitVariables() []string {
+	return []string{
+		"HOME", "PATH", "USER", "XDG_CONFIG_HOME", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_SSH", "GIT_SSH_COMMAND", "GIT_SSH_VARIANT",
+		"GIT_ASKPASS", "SSH_ASKPASS", "SSH_ASKPASS_REQUIRE", "SSH_AUTH_SOCK", "GNUPGHOME", "DISPLAY", "WAYLAND_DISPLAY", "DBUS_SESSION_BUS_ADDRESS",
+		"XDG_RUNTIME_DIR", "SSL_CERT_FILE", "SSL_CERT_DIR", "GIT_SSL_CAINFO", "NO_PROXY", "no_proxy",
+	}
+}
+
 // CallerVariables names the environment variables that a Caller carries: Umbra's
 // own, and those that the agents' adapters read. None holds a secret; everything
 // else stays in the caller's process.
 func CallerVariables() []string {
 	names := []string{
-		"HOME", "PATH", "SHELL", "USER", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "TERM", "GIT_CONFIG_GLOBAL",
+		"SHELL", "XDG_DATA_HOME", "TERM",
 	}
+	names = append(names, GitVariables()...)
 	names = append(names, settings.Variables()...)
 	for _, a := range Agents() {
 		names = append(names, AgentVariables(a)...)

@@ -27,7 +27,10 @@ type Mission struct {
 	// a session made of another one.
 	InheritedSession *records.Inherited
 	InTrash          bool // it is in the trash: no name leads to it
-	hidesPastLive    bool // what Live said before is to be in no file any more
+	// Remote is where it was fetched from, "" for a mission of this home. Its id may be
+	// that of one.
+	Remote        string
+	hidesPastLive bool // what Live said before is to be in no file any more
 }
 
 // ReadRecord reads what the record says, of now or of a moment that is past.
@@ -126,6 +129,9 @@ func (m *Mission) AdapterEnv() sessions.Environ {
 
 // CheckMachine reports whether the mission can be acted on from this machine.
 func (m *Mission) CheckMachine() error {
+	if err := m.CheckOwn(); err != nil {
+		return err
+	}
 	if m.Binding.Machine == "" {
 		return missions.Errorf(missions.KindConflict, "umbra fork "+m.Name, "mission %s belongs to another machine: it can be read and forked here, not changed", m.Name)
 	}

@@ -27,6 +27,9 @@ const UpdatesDir = "updates"
 // MergesDir is where a project has the merges that wait, by the mission merged into.
 const MergesDir = "merges"
 
+// RemotesFile has the project's remotes.
+func (p *Project) RemotesFile() string { return filepath.Join(p.Dir, "remotes.json") }
+
 func (p *Project) ShadowRepo() string { return filepath.Join(p.Dir, "shadow.git") }
 
 // Generation tells one object store from another: what is in one need not be in

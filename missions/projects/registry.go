@@ -281,6 +281,9 @@ func (r *Registry) RemoveEmptyProject(p *Project) error {
 // isEmptyProject reports whether nothing was ever published in the project, nor waits to
 // be.
 func (r *Registry) isEmptyProject(p *Project) bool {
+	if home.IsThere(p.RemotesFile()) {
+		return false
+	}
 	for _, kind := range []gitstore.RefKind{gitstore.RefAgent, gitstore.RefRecord, gitstore.RefTrashAgent, gitstore.RefTrashRecord, gitstore.RefPin} {
 		list, err := p.Store.Refs(kind)
 		if err != nil || len(list.Refs)+len(list.Bad) > 0 {

@@ -38,6 +38,7 @@ func Checks() []Check {
 		{"the work of a mission is listed", workListed},
 		{"lines have authors", linesHaveAuthors},
 		{"sessions are imported", sessionsImported},
+		{"missions go to a remote and come from it", missionsCarried},
 		{"forks are compared", forksCompared},
 		{"a fork reports to its parent", forkReports},
 		{"an agent is launched, kept, waited for and stopped", agentLives},

@@ -134,6 +134,8 @@ func TestCutOffCallsAreExplained(t *testing.T) {
 		"undo":         second(c.Undo(b.ctx(), missions.UndoRequest{})),
 		"redo":         second(c.Redo(b.ctx(), missions.UndoRequest{})),
 		"cancel":       second(c.Cancel(b.ctx(), missions.CancelRequest{})),
+
+		"remove_remote": second(c.RemoveRemote(b.ctx(), missions.RemoteRequest{})),
 	}
 	for name, err := range answers {
 		if e := missions.AsError(err); err == nil || !strings.Contains(e.Hint, "umbra ") || strings.Contains(e.Message, "EOF") || !strings.Contains(e.Message, "whether the ") {

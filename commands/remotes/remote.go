@@ -1,0 +1,81 @@
+// Package remotes has the verbs that move missions to other machines and back.
+package remotes
+
+import (
+	"github.com/umbra-vcs/umbra/commands/call"
+	"github.com/umbra-vcs/umbra/commands/flags"
+	"github.com/umbra-vcs/umbra/commands/print"
+	"github.com/umbra-vcs/umbra/missions"
+)
+
+// Remote is `umbra remote`.
+func Remote() *call.Verb {
+	return &call.Verb{
+		Name: "remote", Short: "the Git repositories that missions are pushed to and fetched from",
+		Verbs: []*call.Verb{addCommand(), {
+			Name: "ls", Short: "list the remotes of this project, and what was pushed and fetched", Run: runLs,
+		}, {
+			Name: "rm", Args: "NAME", Min: 1, Max: 1, Short: "forget a remote, and what was fetched from it",
+			Long: "The remote itself stays as it is, and so do forks of what was fetched.", Run: runRm,
+		}},
+	}
+}
+
+func addCommand() *call.Verb {
+	var project string
+	return &call.Verb{
+		Name: "add", Args: "NAME URL", Min: 2, Max: 2, Short: "add a remote to this project",
+		Long: `Any Git repository will do, such as an empty bare one: a directory, HOST:PATH, ssh://… or
+https://…. Git speaks to it, with your configuration and credentials. Missions are refs
+below refs/umbra/ there; branches and tags are not touched. A repository may be the remote
+of many projects: on all machines a project has one name there.`,
+		Flags: []flags.Flag{flags.String("project", "the `NAME` of this project there (default: its directory's)", &project)},
+		Run: func(c *call.Call) error {
+			svc, caller, ctx, err := c.Asking()
+			if err != nil {
+				return err
+			}
+			r, err := svc.AddRemote(ctx, missions.AddRemoteRequest{Caller: caller, Name: c.Arg(0), URL: c.Arg(1), Project: project})
+			if err != nil {
+				return err
+			}
+			return c.TellDone(r, func(p *print.Printer) {
+				p.Line("%s is a remote of this project, which is %s there", p.Paint(print.Bold, r.Name), r.Project)
+				p.Line("  to send missions: umbra push %s; to bring those of others: umbra fetch %[1]s", r.Name)
+			})
+		},
+	}
+}
+
+func runLs(c *call.Call) error {
+	svc, caller, ctx, err := c.Asking()
+	if err != nil {
+		return err
+	}
+	list, err := svc.Remotes(ctx, missions.RemoteRequest{Caller: caller})
+	if err != nil {
+		return err
+	}
+	if len(list) == 0 && !c.JSON {
+		c.Notice("this project has no remote; add one with: umbra remote add NAME URL")
+		return nil
+	}
+	return c.Print(call.Listed(list), func(p *print.Printer) {
+		for _, r := range list {
+			p.Line("%s  %s  %s", p.Paint(print.Bold, print.Clean(r.Name)), print.Clean(r.URL), p.Paint(print.Dim, "project "+print.Clean(r.Project)))
+			listMissions(p, r.Missions)
+		}
+	})
+}
+
+func runRm(c *call.Call) error {
+	svc, caller, ctx, err := c.Asking()
+	if err != nil {
+		return err
+	}
+	r, err := svc.RemoveRemote(ctx, missions.RemoteRequest{Caller: caller, Name: c.Arg(0)})
+	if err != nil {
+		return err
+	}
+	return c.TellDone(r, func(p *print.Printer) { p.Line("%s is no remote of this project any more", print.Clean(r.Name)) })
+}

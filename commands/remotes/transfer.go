@@ -1,0 +1,106 @@
+package remotes
+
+import (
+	"github.com/umbra-vcs/umbra/commands/call"
+	"github.com/umbra-vcs/umbra/commands/print"
+	"github.com/umbra-vcs/umbra/missions"
+)
+
+// Push is `umbra push`.
+func Push() *call.Verb {
+	return &call.Verb{
+		Name: "push", Args: "[REMOTE] [MISSION…]", Max: call.AnyNumber, Short: "send missions to a remote: snapshots and conversations",
+		Long: `Without MISSION, all of this project that were made on this machine. What the remote has
+goes forward or stays: nothing is overwritten. Exit code 12 says that not all of it was
+taken. Do it again at any time: only what is new is sent.`,
+		Run: func(c *call.Call) error {
+			svc, caller, ctx, err := c.Asking()
+			if err != nil {
+				return err
+			}
+			r, err := svc.Push(ctx, missions.PushRequest{Caller: caller, Remote: c.Arg(0), Missions: c.Arguments[min(1, len(c.Arguments)):]})
+			if err != nil {
+				return err
+			}
+			return report(c, r, "pushed to", "no mission was made here that could be pushed")
+		},
+	}
+}
+
+// Fetch is `umbra fetch`.
+func Fetch() *call.Verb {
+	return &call.Verb{
+		Name: "fetch", Args: "[REMOTE]", Max: 1, Short: "bring the missions of a remote, to be read and forked here",
+		Long: `They are REMOTE/MISSION here: umbra mission ls lists them, umbra log, show, diff and cat
+read them, and umbra fork REMOTE/MISSION goes on with one, with its files and its
+conversation. Your own missions are not changed.`,
+		Run: func(c *call.Call) error {
+			svc, caller, ctx, err := c.Asking()
+			if err != nil {
+				return err
+			}
+			r, err := svc.Fetch(ctx, missions.FetchRequest{Caller: caller, Remote: c.Arg(0)})
+			if err != nil {
+				return err
+			}
+			return report(c, r, "fetched from", "the remote has no missions of others")
+		},
+	}
+}
+
+// report prints what became of missions. Its error has the exit code of what was done in
+// part.
+func report(c *call.Call, r missions.Transfer, done, nothing string) error {
+	c.EndProgress()
+	err := c.Print(r, func(p *print.Printer) {
+		if len(r.Missions) == 0 {
+			p.Line("%s", nothing)
+		} else {
+			p.Line("%s %s", done, p.Paint(print.Bold, print.Clean(r.Remote)))
+		}
+		listMissions(p, r.Missions)
+		for _, left := range r.Left {
+			p.Line("left as it is: %s: %s", print.Clean(left.Ref), print.Clean(left.Reason))
+		}
+	})
+	if err == nil && !r.IsWhole() {
+		return call.Ended(missions.KindConflict.ExitCode())
+	}
+	return err
+}
+
+// listMissions lists missions by what became of them, and below the list why some were not
+// moved.
+func listMissions(p *print.Printer, list []missions.TransferMission) {
+	var t print.Table
+	for _, m := range list {
+		moved := ""
+		if m.Objects > 0 {
+			moved = print.Count(m.Objects, "object") + ", " + print.Size(m.Bytes)
+		}
+		t.Row(print.Bold.Cell(print.Clean(m.Mission)), stateStyle(m.State).Cell(said[m.State]), print.Dim.Cell(moved))
+	}
+	t.Print(p, "  ")
+	for _, m := range list {
+		if m.Reason != "" {
+			p.Folded("  " + print.Clean(m.Mission) + ": " + print.Clean(m.Reason))
+		}
+	}
+}
+
+var said = map[missions.TransferState]string{
+	missions.TransferNew: "new", missions.TransferUpdated: "updated", missions.TransferSame: "up to date", missions.TransferDiverged: "diverged",
+	missions.TransferRejected: "rejected", missions.TransferAhead: "not all of it was pushed", missions.TransferFetched: "fetched",
+}
+
+func stateStyle(s missions.TransferState) print.Style {
+	switch s {
+	case missions.TransferDiverged, missions.TransferRejected:
+		return print.Red
+	case missions.TransferAhead:
+		return print.Yellow
+	case missions.TransferNew, missions.TransferUpdated:
+		return print.Green
+	}
+	return print.Dim
+}

@@ -1,0 +1,101 @@
+package missions
+
+import "context"
+
+// Remotes move missions to other machines, and bring those of others.
+type Remotes interface {
+	AddRemote(context.Context, AddRemoteRequest) (Remote, error)
+	RemoveRemote(context.Context, RemoteRequest) (Remote, error)
+	Remotes(context.Context, RemoteRequest) ([]Remote, error)
+	Push(context.Context, PushRequest) (Transfer, error)
+	Fetch(context.Context, FetchRequest) (Transfer, error)
+}
+
+// Remote is a Git repository that the missions of a project are pushed to and fetched
+// from: on another machine, or in a directory.
+type Remote struct {
+	Name string `json:"remote"`
+	URL  string `json:"url"` // without a password
+	// Project is what the project is called there: the refs are below
+	// refs/umbra/<project>/.
+	Project  string            `json:"project"`
+	Missions []TransferMission `json:"missions"` // as they were pushed or fetched last
+}
+
+// AddRemoteRequest adds a remote to the caller's project. The same one may be added again.
+type AddRemoteRequest struct {
+	Caller  Caller `json:"caller"`
+	Name    string `json:"name"`
+	URL     string `json:"url"`
+	Project string `json:"project,omitempty"` // "" is the name of the project
+}
+
+// RemoteRequest names a remote of the caller's project; "" is all, or the only one.
+type RemoteRequest struct {
+	Caller Caller `json:"caller"`
+	Name   string `json:"name,omitempty"`
+}
+
+// PushRequest sends missions to a remote: what it does not have of them. Nothing is
+// overwritten there.
+type PushRequest struct {
+	Caller   Caller   `json:"caller"`
+	Remote   string   `json:"remote,omitempty"`   // "" is the only one
+	Missions []string `json:"missions,omitempty"` // none are all of the project
+}
+
+// FetchRequest brings what a remote has of missions. They are REMOTE/MISSION here, to be
+// read and forked.
+type FetchRequest struct {
+	Caller Caller `json:"caller"`
+	Remote string `json:"remote,omitempty"` // "" is the only one
+}
+
+// Transfer is what became of missions that were pushed or fetched.
+type Transfer struct {
+	Remote   string            `json:"remote"`
+	Missions []TransferMission `json:"missions"`
+	// Left are refs of the remote that were not understood. They stay as they are.
+	Left []LeftRef `json:"left,omitempty"`
+}
+
+// IsWhole reports whether everything was moved that there is.
+func (t Transfer) IsWhole() bool {
+	for _, m := range t.Missions {
+		if m.State == TransferDiverged || m.State == TransferRejected {
+			return false
+		}
+	}
+	return true
+}
+
+// TransferMission is what became of a mission. Objects and Bytes are what was moved for it
+// alone; Bytes are of the contents, before they are compressed.
+type TransferMission struct {
+	Mission string        `json:"mission"` // its name
+	ID      string        `json:"id"`
+	State   TransferState `json:"state"`
+	Objects int           `json:"objects"`
+	Bytes   int64         `json:"bytes"`
+	Reason  string        `json:"reason,omitempty"` // why it was not moved
+}
+
+// TransferState is what became of a mission.
+type TransferState string
+
+// The states of a mission that was pushed or fetched.
+const (
+	TransferNew      TransferState = "new"        // the other side did not have it
+	TransferUpdated  TransferState = "updated"    // it has more of it now
+	TransferSame     TransferState = "up_to_date" // it had all of it
+	TransferDiverged TransferState = "diverged"   // both sides have what the other has not: both stay as they are
+	TransferAhead    TransferState = "ahead"      // there is more of it here than was pushed
+	TransferFetched  TransferState = "fetched"    // it is of another home
+	TransferRejected TransferState = "rejected"   // the other side did not take it, or what it has is no mission
+)
+
+// LeftRef is a ref of a remote that is not understood, and why.
+type LeftRef struct {
+	Ref    string `json:"ref"`
+	Reason string `json:"reason"`
+}

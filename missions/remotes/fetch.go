@@ -1,0 +1,236 @@
+package remotes
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/failpoint"
+	"github.com/umbra-vcs/umbra/gitstore/transfer"
+	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/projects"
+)
+
+// Fetch brings the missions that a remote has, but for those of this home of which it has
+// nothing more. What was fetched before goes forward or stays. Cut off at any point, the
+// next fetch brings the rest.
+func (c *Carrier) Fetch(ctx context.Context, r missions.FetchRequest) (missions.Transfer, error) {
+	p, err := c.project(r.Caller)
+	if err != nil {
+		return missions.Transfer{}, err
+	}
+	result := missions.Transfer{Missions: []missions.TransferMission{}}
+	err = c.withProject(ctx, p, func() error {
+		s, err := readSaved(p)
+		if err != nil {
+			return err
+		}
+		one, err := s.find(r.Remote)
+		if err != nil {
+			return err
+		}
+		result.Remote = one.Name
+		f := &fetching{Carrier: c, project: p, remote: *one, at: c.remote(*one, r.Caller), result: &result}
+		return f.fetch(ctx)
+	})
+	return result, err
+}
+
+// fetching is one fetch.
+type fetching struct {
+	*Carrier
+	project *projects.Project
+	remote  savedRemote
+	at      transfer.Remote
+	result  *missions.Transfer
+}
+
+func (f *fetching) fetch(ctx context.Context) error {
+	theirs, err := f.readTheirs(ctx, f.remote, f.at)
+	if err != nil {
+		return err
+	}
+	f.result.Left = theirs.left
+	if len(theirs.missions) == 0 && len(theirs.projects) > 0 {
+		return missions.Errorf(missions.KindNotFound,
+			"umbra remote rm "+f.remote.Name+", then umbra remote add "+f.remote.Name+" URL --project NAME with one of these",
+			"the remote %s has no project %s, but %s", f.remote.Name, f.remote.Project, strings.Join(theirs.projects, ", "))
+	}
+	var refs []transfer.Ref
+	wanted := map[string]theirMission{}
+	for _, id := range slices.Sorted(maps.Keys(theirs.missions)) {
+		m := theirs.missions[id]
+		if m.agent.IsZero() || m.record.IsZero() {
+			f.result.Left = append(f.result.Left, missions.LeftRef{Ref: refsAbove + f.remote.Project + "/*/" + id, Reason: "a push of it was cut off: half of it is there"})
+			continue
+		}
+		if f.isOwn(id, m) {
+			continue
+		}
+		if f.has(id, m) {
+			if err := f.note(id, m, missions.TransferSame); err != nil {
+				return err
+			}
+			continue
+		}
+		wanted[id] = m
+		refs = append(refs, transfer.Ref{Name: remoteRef(f.remote.Project, gitstore.AgentRef(id))}, transfer.Ref{Name: remoteRef(f.remote.Project, gitstore.RecordRef(id))})
+	}
+	if len(refs) == 0 {
+		return nil
+	}
+	return f.bring(ctx, wanted, refs)
+}
+
+// isOwn reports whether this home has all that a remote has of a mission.
+func (f *fetching) isOwn(id string, m theirMission) bool {
+	own, err := f.LoadMission(f.project, id)
+	if err != nil || own.CheckMachine() != nil {
+		return false
+	}
+	snapshots, err := isBehind(f.project.Store, m.agent, own.Tip.ID)
+	return err == nil && snapshots
+}
+
+// has reports whether just that was fetched before.
+func (f *fetching) has(id string, m theirMission) bool {
+	agent, noAgent := f.project.Store.Ref(gitstore.FetchedAgentRef(f.remote.Name, id))
+	record, noRecord := f.project.Store.Ref(gitstore.FetchedRecordRef(f.remote.Name, id))
+	return noAgent == nil && noRecord == nil && agent == m.agent && record == m.record
+}
+
+// note adds a mission that is here to the result.
+func (f *fetching) note(id string, m theirMission, state missions.TransferState) error {
+	read, err := f.project.ReadForeignMission(f.remote.Name, id, m.agent, m.record)
+	if err != nil {
+		return err
+	}
+	f.result.Missions = append(f.result.Missions, missions.TransferMission{Mission: read.Name, ID: id, State: state})
+	return nil
+}
+
+// bring has git fetch into a place of its own, and takes over what is good. What the remote
+// has named otherwise meanwhile is taken as git has found it.
+func (f *fetching) bring(ctx context.Context, wanted map[string]theirMission, refs []transfer.Ref) error {
+	missions.Notify(ctx, missions.Notice{Text: "fetching from " + f.remote.Name})
+	area, err := transfer.Open(f.project.Store)
+	if err != nil {
+		return err
+	}
+	defer area.Remove()
+	if err := area.Fetch(ctx, f.at, refs); err != nil {
+		return remoteError(f.remote, err)
+	}
+	brought, err := area.Refs(ctx)
+	if err != nil {
+		return err
+	}
+	if _, _, err := area.Adopt(ctx); err != nil {
+		return err
+	}
+	failpoint.Hit("fetch.adopted")
+	var got theirs
+	got.missions = map[string]theirMission{}
+	got.sort(brought, f.remote.Project)
+	var known []gitstore.ID
+	for _, id := range slices.Sorted(maps.Keys(wanted)) {
+		if known, err = f.publish(ctx, id, got.missions[id], known); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// publish moves the refs of a mission that was fetched: the records first, since the
+// snapshots are what says that the mission is there.
+func (f *fetching) publish(ctx context.Context, id string, m theirMission, known []gitstore.ID) ([]gitstore.ID, error) {
+	one := missions.TransferMission{ID: id, Mission: f.remote.Name + "/" + id[:8], State: missions.TransferNew}
+	defer func() { f.result.Missions = append(f.result.Missions, one) }()
+	s := f.project.Store
+	read, err := f.project.ReadForeignMission(f.remote.Name, id, m.agent, m.record)
+	if err == nil {
+		err = f.checkHistory(read)
+	}
+	if err != nil {
+		one.State, one.Reason = missions.TransferRejected, err.Error()
+		return known, nil
+	}
+	one.Mission = read.Name
+	agent, record := gitstore.FetchedAgentRef(f.remote.Name, id), gitstore.FetchedRecordRef(f.remote.Name, id)
+	old := map[gitstore.RefName]gitstore.ID{}
+	for name, next := range map[gitstore.RefName]gitstore.ID{agent: m.agent, record: m.record} {
+		have, err := s.Ref(name)
+		if err != nil && !errors.Is(err, gitstore.ErrRefNotFound) {
+			return known, err
+		}
+		forward, err := isBehind(s, have, next)
+		if err != nil {
+			return known, err
+		}
+		if !forward {
+			one.State = missions.TransferDiverged
+			one.Reason = "what was fetched before is no longer there, and stays here: umbra remote rm " + f.remote.Name + " forgets it"
+			return known, nil
+		}
+		if !have.IsZero() {
+			one.State = missions.TransferUpdated
+		}
+		old[name] = have
+	}
+	if one.Objects, one.Bytes, known, err = f.count(ctx, m, old, known); err != nil {
+		return known, err
+	}
+	if err := s.UpdateRef(ctx, record, old[record], m.record, gitstore.Durable); err != nil {
+		return known, err
+	}
+	failpoint.Hit("fetch.kept")
+	return known, s.UpdateRef(ctx, agent, old[agent], m.agent, gitstore.Durable)
+}
+
+// checkHistory proves that the records of a mission belong to its snapshots: that of the
+// newest is among them.
+func (f *fetching) checkHistory(m *projects.Mission) error {
+	is, err := f.project.Store.IsAncestor(m.Tip.Record, m.Record)
+	if err == nil && !is {
+		err = missions.Errorf(missions.KindDamaged, "", "the record of its newest snapshot is not among its records: a push of it may be under way")
+	}
+	return err
+}
+
+// count counts what is new of a mission, beside what was fetched before and the missions
+// that were counted already, and notes which missions its snapshots are of.
+func (f *fetching) count(ctx context.Context, m theirMission, old map[gitstore.RefName]gitstore.ID, known []gitstore.ID) (objects int, bytes int64, all []gitstore.ID, err error) {
+	before := slices.Clone(known)
+	for _, id := range old {
+		if !id.IsZero() {
+			before = append(before, id)
+		}
+	}
+	for _, kind := range []gitstore.RefKind{gitstore.RefAgent, gitstore.RefRecord} {
+		list, err := f.project.Store.Refs(kind)
+		if err != nil {
+			return 0, 0, known, err
+		}
+		for _, ref := range list.Refs {
+			before = append(before, ref.ID)
+		}
+	}
+	tips, of := []gitstore.ID{m.agent, m.record}, map[string]bool{}
+	err = transfer.EachNew(ctx, f.project.Store, tips, before, func(o transfer.Object) error {
+		size, err := transfer.Size(f.project.Store, o.ID)
+		objects, bytes = objects+1, bytes+size
+		if o.ID == o.Commit && err == nil {
+			if s, err := f.project.Store.Snapshot(o.ID); err == nil {
+				of[s.Mission] = true
+			}
+		}
+		return err
+	})
+	if err == nil {
+		err = f.project.NoteFetched(of)
+	}
+	return objects, bytes, append(known, tips...), err
+}

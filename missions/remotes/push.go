@@ -1,0 +1,195 @@
+package remotes
+
+import (
+	"context"
+	"errors"
+
+	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/failpoint"
+	"github.com/umbra-vcs/umbra/gitstore/shadow"
+	"github.com/umbra-vcs/umbra/gitstore/transfer"
+	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/projects"
+)
+
+// Push sends missions of this home to a remote. A ref that is there goes forward or stays:
+// where both sides have snapshots that the other has not, the mission is left, and a fork
+// of it goes on. Cut off at any point, the next push sends the rest.
+func (c *Carrier) Push(ctx context.Context, r missions.PushRequest) (missions.Transfer, error) {
+	p, err := c.project(r.Caller)
+	if err != nil {
+		return missions.Transfer{}, err
+	}
+	list, err := c.ownMissions(ctx, p, r)
+	if err != nil {
+		return missions.Transfer{}, err
+	}
+	result := missions.Transfer{Missions: []missions.TransferMission{}}
+	err = c.withProject(ctx, p, func() error {
+		s, err := readSaved(p)
+		if err != nil {
+			return err
+		}
+		one, err := s.find(r.Remote)
+		if err != nil {
+			return err
+		}
+		result.Remote = one.Name
+		sent := &pushing{Carrier: c, project: p, remote: one, at: c.remote(*one, r.Caller), result: &result}
+		if err := sent.push(ctx, list); err != nil {
+			return err
+		}
+		return s.write(p)
+	})
+	return result, err
+}
+
+// ownMissions are those that are named, or all of the project that belong to this machine.
+func (c *Carrier) ownMissions(ctx context.Context, p *projects.Project, r missions.PushRequest) (list []*projects.Mission, err error) {
+	if len(r.Missions) == 0 {
+		all, problems := c.ProjectMissions(p)
+		for _, m := range all {
+			if m.CheckMachine() == nil {
+				list = append(list, m)
+			}
+		}
+		for _, problem := range problems {
+			missions.Notify(ctx, missions.Notice{Text: "not pushed: " + problem.Message + ": " + problem.Fix})
+		}
+		return list, nil
+	}
+	if list, err = c.addresses.FindMissions(ctx, r.Caller, r.Missions); err != nil {
+		return nil, err
+	}
+	for _, m := range list {
+		if err := m.CheckMachine(); err != nil {
+			return nil, err
+		}
+		if m.Project.ID != p.ID {
+			return nil, missions.Errorf(missions.KindNotFound, "cd "+m.Binding.Workspace, "mission %s is of another project", m.Name)
+		}
+	}
+	return list, nil
+}
+
+// pushing is one push.
+type pushing struct {
+	*Carrier
+	project *projects.Project
+	remote  *savedRemote
+	at      transfer.Remote
+	theirs  theirs
+	known   []gitstore.ID // what the remote has, as far as it is here too
+	result  *missions.Transfer
+}
+
+func (u *pushing) push(ctx context.Context, list []*projects.Mission) (err error) {
+	if u.theirs, err = u.readTheirs(ctx, *u.remote, u.at); err != nil {
+		return err
+	}
+	failpoint.Hit("push.listed")
+	u.result.Left = u.theirs.left
+	for _, id := range u.theirs.tips() {
+		if _, err := u.project.Store.Commit(id); err == nil {
+			u.known = append(u.known, id)
+		}
+	}
+	var refs []transfer.Ref
+	for _, m := range list {
+		one, err := u.compare(m)
+		if err != nil {
+			return err
+		}
+		if one.State == missions.TransferNew || one.State == missions.TransferUpdated {
+			tips := []gitstore.ID{m.Tip.ID, m.Record}
+			if one.Objects, one.Bytes, err = u.count(ctx, tips); err != nil {
+				return err
+			}
+			u.known = append(u.known, tips...)
+			refs = append(refs,
+				transfer.Ref{Name: remoteRef(u.remote.Project, gitstore.AgentRef(m.ID)), ID: m.Tip.ID},
+				transfer.Ref{Name: remoteRef(u.remote.Project, gitstore.RecordRef(m.ID)), ID: m.Record})
+		}
+		u.result.Missions = append(u.result.Missions, one)
+	}
+	return u.send(ctx, list, refs)
+}
+
+// compare says what is to be done with a mission.
+func (u *pushing) compare(m *projects.Mission) (missions.TransferMission, error) {
+	one := missions.TransferMission{Mission: m.Name, ID: m.ID, State: missions.TransferUpdated}
+	there, has := u.theirs.missions[m.ID]
+	if !has {
+		one.State = missions.TransferNew
+		return one, nil
+	}
+	snapshots, err := isBehind(u.project.Store, there.agent, m.Tip.ID)
+	if err != nil {
+		return one, err
+	}
+	records, err := isBehind(u.project.Store, there.record, m.Record)
+	if err != nil {
+		return one, err
+	}
+	switch {
+	case there.agent == m.Tip.ID && there.record == m.Record:
+		one.State = missions.TransferSame
+	case !snapshots || !records:
+		one.State = missions.TransferDiverged
+		one.Reason = "the remote has something of it that is not here: umbra fetch " + u.remote.Name +
+			" brings that; a fork of either, umbra fork " + m.Name + " or umbra fork " + u.remote.Name + "/" + m.Name + ", goes on and can be pushed"
+	}
+	return one, nil
+}
+
+// isBehind reports whether a commit of a remote is before a tip of this home, or the tip,
+// or there is none. One that is not here is not before it.
+func isBehind(s *shadow.Store, theirs, tip gitstore.ID) (bool, error) {
+	if theirs.IsZero() {
+		return true, nil
+	}
+	if _, err := s.Commit(theirs); errors.Is(err, gitstore.ErrMissing) {
+		return false, nil
+	} else if err != nil {
+		return false, err
+	}
+	return s.IsAncestor(theirs, tip)
+}
+
+// count counts the objects of commits that the remote does not have.
+func (u *pushing) count(ctx context.Context, tips []gitstore.ID) (objects int, bytes int64, err error) {
+	err = transfer.EachNew(ctx, u.project.Store, tips, u.known, func(o transfer.Object) error {
+		size, err := transfer.Size(u.project.Store, o.ID)
+		objects, bytes = objects+1, bytes+size
+		return err
+	})
+	return objects, bytes, err
+}
+
+// send has git push, and takes note of what the remote has then.
+func (u *pushing) send(ctx context.Context, list []*projects.Mission, refs []transfer.Ref) error {
+	var refused map[string]string
+	if len(refs) > 0 {
+		missions.Notify(ctx, missions.Notice{Text: "pushing to " + u.remote.Name})
+		var err error
+		if refused, err = transfer.Push(ctx, u.project.Store, u.at, refs); err != nil {
+			return remoteError(*u.remote, err)
+		}
+	}
+	failpoint.Hit("push.sent")
+	if u.remote.Pushed == nil {
+		u.remote.Pushed = map[string]gitstore.ID{}
+	}
+	for i, m := range list {
+		one := &u.result.Missions[i]
+		for _, name := range []gitstore.RefName{gitstore.AgentRef(m.ID), gitstore.RecordRef(m.ID)} {
+			if why := refused[remoteRef(u.remote.Project, name)]; why != "" {
+				one.State, one.Reason = missions.TransferRejected, "the remote did not take it: "+why
+			}
+		}
+		if one.State != missions.TransferRejected && one.State != missions.TransferDiverged {
+			u.remote.Pushed[m.ID] = m.Tip.ID
+		}
+	}
+	return nil
+}

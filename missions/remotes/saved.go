@@ -1,0 +1,237 @@
+package remotes
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/disk"
+	"github.com/umbra-vcs/umbra/gitstore/journal"
+	"github.com/umbra-vcs/umbra/gitstore/transfer"
+	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/projects"
+)
+
+// savedFormat is the version of a project's remotes.
+const savedFormat = 1
+
+// saved are the remotes of a project, as in its directory.
+type saved struct {
+	Format  int           `json:"format"`
+	Remotes []savedRemote `json:"remotes"`
+}
+
+type savedRemote struct {
+	Name    string `json:"name"`
+	URL     string `json:"url"` // with its password, if it has one
+	Project string `json:"project"`
+	// Pushed has for each mission the snapshot that the remote had after the last push.
+	Pushed map[string]gitstore.ID `json:"pushed,omitempty"`
+}
+
+func readSaved(p *projects.Project) (saved, error) {
+	s := saved{Format: savedFormat}
+	data, err := disk.ReadFile(p.RemotesFile())
+	if errors.Is(err, fs.ErrNotExist) {
+		return s, nil
+	}
+	if err != nil {
+		return s, err
+	}
+	if err := json.Unmarshal(data, &s); err != nil || s.Format != savedFormat {
+		return s, missions.Errorf(missions.KindDamaged, "mend it, or remove it and add the remotes again", "%s can't be read: format %d, %v", p.RemotesFile(), s.Format, err)
+	}
+	return s, nil
+}
+
+func (s saved) write(p *projects.Project) error {
+	data, err := json.MarshalIndent(s, "", " ")
+	if err != nil {
+		return err
+	}
+	return journal.WriteFile(p.RemotesFile(), 0o600, append(data, '\n'))
+}
+
+// find is the remote with a name, "" for the only one.
+func (s saved) find(name string) (*savedRemote, error) {
+	var names []string
+	for i, r := range s.Remotes {
+		if r.Name == name || name == "" && len(s.Remotes) == 1 {
+			return &s.Remotes[i], nil
+		}
+		names = append(names, r.Name)
+	}
+	switch {
+	case len(names) == 0:
+		return nil, missions.Errorf(missions.KindNotFound, "umbra remote add NAME URL", "this project has no remote")
+	case name == "":
+		return nil, missions.Errorf(missions.KindAmbiguous, "name one of them", "this project has the remotes %s", strings.Join(names, ", "))
+	}
+	return nil, missions.Errorf(missions.KindNotFound, "umbra remote ls; umbra remote add "+name+" URL", "this project has no remote %q", name)
+}
+
+// AddRemote notes a remote. It is not asked for anything yet. A directory that has no
+// project becomes one: whoever fetches needs no mission.
+func (c *Carrier) AddRemote(ctx context.Context, r missions.AddRemoteRequest) (missions.Remote, error) {
+	at, err := c.addresses.LocateCaller(r.Caller)
+	if err != nil {
+		return missions.Remote{}, err
+	}
+	if err := missions.CheckName(r.Name); err != nil {
+		return missions.Remote{}, err
+	}
+	url, err := remoteURL(r.Caller, r.URL)
+	if err != nil {
+		return missions.Remote{}, err
+	}
+	p := at.Project
+	if p == nil {
+		if p, err = c.FindOrCreateProject(ctx, at.Directory); err != nil {
+			return missions.Remote{}, err
+		}
+	}
+	one := savedRemote{Name: r.Name, URL: url, Project: r.Project}
+	if one.Project == "" {
+		one.Project = p.Name
+	}
+	if err := checkProjectName(one.Project); err != nil {
+		return missions.Remote{}, err
+	}
+	err = c.withProject(ctx, p, func() error {
+		s, err := readSaved(p)
+		if err != nil {
+			return err
+		}
+		if have, err := s.find(r.Name); err == nil && have.Name == r.Name {
+			if have.URL == one.URL && have.Project == one.Project {
+				return nil
+			}
+			return missions.Errorf(missions.KindConflict, "umbra remote rm "+r.Name+", or choose another name",
+				"there is a remote %s already: %s, project %s", r.Name, transfer.WithoutPassword(have.URL), have.Project)
+		}
+		s.Remotes = append(s.Remotes, one)
+		return s.write(p)
+	})
+	if err != nil {
+		return missions.Remote{}, err
+	}
+	return c.view(p, one), nil
+}
+
+// remoteURL is what git is given: a path as the caller means it.
+func remoteURL(caller missions.Caller, url string) (string, error) {
+	switch {
+	case url == "" || strings.HasPrefix(url, "-") || strings.ContainsAny(url, "\n\x00"):
+		return "", missions.Errorf(missions.KindUsage, "give a directory, HOST:PATH, ssh://… or https://…", "%q is no address of a Git repository", url)
+	case strings.Contains(url, "://"):
+		return url, nil
+	}
+	if host, _, isHost := strings.Cut(url, ":"); isHost && !strings.Contains(host, "/") {
+		return url, nil
+	}
+	return projects.AbsolutePath(caller.Cwd, url), nil
+}
+
+// checkProjectName refuses what can't be a part of a ref.
+func checkProjectName(name string) error {
+	err := gitstore.PinRef(name).Validate()
+	if err != nil {
+		return missions.Errorf(missions.KindUsage, "use letters, digits, '.', '_' and '-'", "%q can't be the name of a project on a remote", name)
+	}
+	return nil
+}
+
+// RemoveRemote forgets a remote, and what was fetched from it. The remote itself stays as
+// it is, and forks of its missions too.
+func (c *Carrier) RemoveRemote(ctx context.Context, r missions.RemoteRequest) (missions.Remote, error) {
+	p, err := c.project(r.Caller)
+	if err != nil {
+		return missions.Remote{}, err
+	}
+	var gone savedRemote
+	err = c.withProject(ctx, p, func() error {
+		s, err := readSaved(p)
+		if err != nil {
+			return err
+		}
+		one, err := s.find(r.Name)
+		if err != nil {
+			return err
+		}
+		gone = *one
+		for _, kind := range []gitstore.RefKind{gitstore.RefFetchedAgent, gitstore.RefFetchedRecord} {
+			list, err := p.Store.Refs(kind)
+			if err != nil {
+				return err
+			}
+			for _, ref := range list.Refs {
+				if ref.Name.Remote() != gone.Name {
+					continue
+				}
+				if err := p.Store.DeleteRef(ctx, ref.Name, ref.ID); err != nil {
+					return err
+				}
+			}
+		}
+		s.Remotes = slices.DeleteFunc(s.Remotes, func(r savedRemote) bool { return r.Name == gone.Name })
+		return s.write(p)
+	})
+	if err != nil {
+		return missions.Remote{}, err
+	}
+	return missions.Remote{Name: gone.Name, URL: transfer.WithoutPassword(gone.URL), Project: gone.Project, Missions: []missions.TransferMission{}}, nil
+}
+
+// Remotes lists the remotes of the caller's project. It asks none of them.
+func (c *Carrier) Remotes(_ context.Context, r missions.RemoteRequest) ([]missions.Remote, error) {
+	at, err := c.addresses.LocateCaller(r.Caller)
+	if err != nil {
+		return nil, err
+	}
+	list := []missions.Remote{}
+	if at.Project == nil {
+		return list, nil
+	}
+	s, err := readSaved(at.Project)
+	if err != nil {
+		return nil, err
+	}
+	for _, one := range s.Remotes {
+		if r.Name == "" || r.Name == one.Name {
+			list = append(list, c.view(at.Project, one))
+		}
+	}
+	if _, err := s.find(r.Name); r.Name != "" && err != nil {
+		return nil, err
+	}
+	return list, nil
+}
+
+// view is a remote as the user sees it: the missions of this home that were pushed, by
+// whether there is more of them by now, and those that were fetched.
+func (c *Carrier) view(p *projects.Project, r savedRemote) missions.Remote {
+	v := missions.Remote{Name: r.Name, URL: transfer.WithoutPassword(r.URL), Project: r.Project, Missions: []missions.TransferMission{}}
+	for _, id := range slices.Sorted(maps.Keys(r.Pushed)) {
+		m, err := c.LoadMission(p, id)
+		if err != nil {
+			continue // it was removed
+		}
+		one := missions.TransferMission{Mission: m.Name, ID: id, State: missions.TransferSame}
+		if m.Tip.ID != r.Pushed[id] {
+			one.State = missions.TransferAhead
+		}
+		v.Missions = append(v.Missions, one)
+	}
+	fetched, _ := c.FetchedMissions(p) // what can't be read, umbra fetch says
+	for _, m := range fetched {
+		if m.Remote == r.Name {
+			v.Missions = append(v.Missions, missions.TransferMission{Mission: m.Name, ID: m.ID, State: missions.TransferFetched})
+		}
+	}
+	return v
+}
