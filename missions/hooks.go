@@ -47,6 +47,7 @@ type StatusLine struct {
 	Action   string    `json:"pending_action,omitempty"`
 	Problems int       `json:"problems,omitempty"`
 	Stopped  string    `json:"stopped,omitempty"` // why no snapshots are taken now; "" if they are
+	Ends     time.Time `json:"ends,omitzero"`     // when a side fork is ended unless its user goes on; zero if it is not
 }
 
 // HooksRequest is about the hooks of an agent or editor.

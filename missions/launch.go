@@ -19,6 +19,9 @@ type LaunchRequest struct {
 	// Headless asks for the agent's command that answers the prompt without a terminal,
 	// and ends.
 	Headless bool `json:"headless,omitempty"`
+	// SumUp asks for that command in a terminal that stays, with a prompt that is not the
+	// user's.
+	SumUp bool `json:"sum_up,omitempty"`
 }
 
 // Launch is what a keeper runs.
@@ -31,6 +34,9 @@ type Launch struct {
 	Unset   []string          `json:"unset,omitempty"` // names taken out of that first
 	Notes   []string          `json:"notes,omitempty"`
 	Output  string            `json:"output,omitempty"` // the file that a headless agent prints to
+
+	LookIn    time.Duration `json:"look_in,omitempty"`    // when the keeper asks whether the agent is idle; 0 is never
+	TimeLimit time.Duration `json:"time_limit,omitempty"` // after which the keeper ends the agent; 0 for none
 }
 
 // LiveLimit are the details of the error of a launch for which too many missions are live.
@@ -58,11 +64,17 @@ type KeepRequest struct {
 	Leaving bool `json:"leaving,omitempty"`
 	// Failed says that the agent could not be started at all.
 	Failed string `json:"failed,omitempty"`
+	// Looks says that the agent runs, and that the keeper asks whether it is idle; TypedAt
+	// is when something was read from its terminal last.
+	Looks   bool      `json:"looks,omitempty"`
+	TypedAt time.Time `json:"typed_at,omitzero"`
+	// Idle says that the keeper has ended the agent because it was idle.
+	Idle bool `json:"idle,omitempty"`
 }
 
 // KeepResult tells a keeper what to do when its agent has ended.
 type KeepResult struct {
-	Do     string  `json:"do"` // exit, relaunch, or wait
+	Do     string  `json:"do"` // exit, relaunch, wait or end
 	Launch *Launch `json:"launch,omitempty"`
 	Banner string  `json:"banner,omitempty"` // lines for the agent's terminal
 	// NotLaunched says that Umbra has ended the agent, and could launch none after it: the
@@ -70,13 +82,18 @@ type KeepResult struct {
 	NotLaunched bool `json:"not_launched,omitempty"`
 	// Summary is a line for the user when the keeper exits: what was kept, how to go on.
 	Summary string `json:"summary,omitempty"`
+	// LookIn is when a keeper that looks asks again, and Ring that its terminal's bell is
+	// to be rung.
+	LookIn time.Duration `json:"look_in,omitempty"`
+	Ring   bool          `json:"ring,omitempty"`
 }
 
 // What a keeper can be told to do.
 const (
 	DoExit     = "exit"
 	DoRelaunch = "relaunch"
-	DoWait     = "wait" // for the end of what the agent was ended for: ask again
+	DoWait     = "wait" // for the end of what the agent was ended for, or of its idleness: ask again
+	DoEnd      = "end"  // the agent, which is idle, and report its end
 )
 
 // WaitRequest waits for missions to be in one of some states.

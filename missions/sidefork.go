@@ -1,11 +1,16 @@
 package missions
 
+import "time"
+
 // EnterForkRequest parks a mission, and gives its terminal to a fork of it.
 type EnterForkRequest struct {
 	Caller Caller `json:"caller"`
 	Moment string `json:"moment,omitempty"` // of the mission that is parked; "" is the default mission now
 	Topic  string `json:"topic,omitempty"`  // the first prompt of the fork's agent
-	Yes    bool   `json:"yes,omitempty"`    // copy ignored files above the limit
+	// IdleTimeout is after how long without a prompt, a key or work the fork's user is asked
+	// whether it goes on, and after how long again it is ended; 0 is never.
+	IdleTimeout time.Duration `json:"idle_timeout,omitempty"`
+	Yes         bool          `json:"yes,omitempty"` // copy ignored files above the limit
 	// Preview says what would happen, and changes nothing.
 	Preview bool `json:"preview,omitempty"`
 	// Mission is the mission that is parked, Fork the fork once it is made. Both are found
@@ -28,6 +33,9 @@ type LeaveForkRequest struct {
 	Preview bool `json:"preview,omitempty"`
 	// Parent is found out on the way.
 	Parent string `json:"parent,omitempty"`
+	// TimedOut is the launch whose agent was ended since nobody was at it, "" for none: the
+	// parent's agent is told what the fork's has answered last.
+	TimedOut string `json:"timed_out,omitempty"`
 }
 
 // OnlyReads reports whether a request changes nothing.

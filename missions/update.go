@@ -57,8 +57,8 @@ type ReportRequest struct {
 	ID   string `json:"id,omitempty"`
 	Fork string `json:"fork,omitempty"` // "" is the default mission
 	Text string `json:"text,omitempty"` // "" is the last answer of the fork's agent
-	// Kind is UpdateReport, as "" is, or what is told of the fork: UpdateChecked or
-	// UpdateTimeout, with a text.
+	// Kind is UpdateReport, as "" is, or what is told of the fork: UpdateTimeout, or
+	// UpdateChecked with a text.
 	Kind UpdateKind `json:"kind,omitempty"`
 }
 

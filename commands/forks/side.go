@@ -22,6 +22,7 @@ code 11). An agent that Umbra has not started has no terminal to pass on: the co
 to type instead is named.`,
 		Flags: []flags.Flag{
 			flags.String("topic", "let the fork's agent begin with the prompt `TEXT`", &r.Topic),
+			flags.Duration("idle-timeout", "end the fork when nobody was at it for `DURATION`, and as long again after you were asked", &r.IdleTimeout),
 			flags.Bool("preview", "say what would happen, change nothing", &r.Preview),
 		},
 		Run: func(c *call.Call) error {

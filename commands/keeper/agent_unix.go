@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -30,6 +31,8 @@ type agent struct {
 	signals chan os.Signal
 	behind  chan struct{} // it goes on in the background
 	done    chan struct{}
+
+	wasIdle atomic.Bool // its keeper ended it because nobody was at it
 
 	mu      sync.Mutex
 	own     *unix.Termios // the agent's modes while it is stopped
@@ -298,6 +301,26 @@ func (a *agent) reset() {
 	if a.env.IsTerminal(a.env.Stdout) {
 		_, _ = a.env.Stdout.Write([]byte(sane))
 	}
+}
+
+// typedAt is when something was read from the agent's terminal last, which is what its user
+// has typed: the kernel notes it to some seconds. It is zero without a terminal.
+func (a *agent) typedAt() time.Time {
+	var stat unix.Stat_t
+	if a.tty < 0 || unix.Fstat(a.tty, &stat) != nil {
+		return time.Time{}
+	}
+	return time.Unix(stat.Atim.Unix())
+}
+
+// ring rings the bell of the agent's terminal, which changes nothing on its screen.
+func (a *agent) ring() {
+	if a.tty < 0 || !a.env.IsTerminal(a.env.Stdout) {
+		return
+	}
+	signal.Ignore(syscall.SIGTTOU)
+	defer signal.Reset(syscall.SIGTTOU)
+	_, _ = a.env.Stdout.Write([]byte("\a"))
 }
 
 // sane takes a terminal out of what a killed full-screen program leaves: the

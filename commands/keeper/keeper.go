@@ -43,7 +43,7 @@ func keepAgent(c *call.Call, svc missions.Launches, launch missions.Launch, vars
 			c.Notice("note: %s", note)
 		}
 		code, agent, failed := runAgent(c, svc, launch, vars, limit)
-		ended := missions.KeepRequest{ExitCode: code, Leaving: failed == nil && agent.isLeaving()}
+		ended := missions.KeepRequest{ExitCode: code, Leaving: failed == nil && agent.isLeaving(), Idle: failed == nil && agent.wasIdle.Load()}
 		if failed != nil {
 			ended.ExitCode, ended.Failed = call.CodeBeforeAgent, failed.Error()
 		}
@@ -120,6 +120,12 @@ func runAgent(c *call.Call, svc missions.Launches, launch missions.Launch, vars 
 	defer tellNoMore()
 	reported, over := make(chan error, 1), make(chan struct{})
 	go func() { reported <- reportStart(telling, svc, launch, agent.pid(), over) }() // the agent need not wait for it
+	if launch.TimeLimit > 0 {
+		defer time.AfterFunc(launch.TimeLimit, agent.end).Stop()
+	}
+	if launch.LookIn > 0 {
+		go attend(telling, svc, launch, agent)
+	}
 	code, err := agent.wait()
 	limit.releases()
 	close(over)

@@ -41,7 +41,7 @@ func tools() []adder {
 			"A side fork is left then, when this turn has ended: stop then. (umbra fork report)", report),
 		adding("enter_fork", "Try something aside: when this turn has ended, a fork of you goes on in your terminal, with your conversation up to here and a copy of the files. "+
 			"You are parked, as you are now, until the fork is left by exit_fork, report_updates or save_context. "+
-			"Stop after this call; what is to be tried goes into topic, for your fork to begin with. Not within a side fork. (umbra fork enter)", enterFork),
+			"Stop after this call; what is to be tried goes into topic, for your fork to begin with. If nobody is at the fork for idle_timeout minutes and then as long again, it ends by itself and reports. Not within a side fork. (umbra fork enter)", enterFork),
 		adding("exit_fork", "From a side fork that enter_fork has made: leave it, when this turn has ended. The mission that you were forked from goes on in this terminal "+
 			"and knows nothing of your work, of which all is kept. Stop after this call. (umbra fork exit)", exitFork),
 		forking("fork", "Make a copy of a mission, files and conversation, in a workspace of its own, and start no agent in it. "+
@@ -186,12 +186,18 @@ func report(in reportInput) (line, error) {
 }
 
 type enterInput struct {
-	Topic  string `json:"topic,omitempty" jsonschema:"the first prompt of the fork's agent; without it your user types one"`
-	Moment string `json:"moment,omitempty" jsonschema:"a past moment of yours to fork, such as login@3; without it, you as you are when this turn has ended"`
+	Topic       string `json:"topic,omitempty" jsonschema:"the first prompt of the fork's agent; without it your user types one"`
+	Moment      string `json:"moment,omitempty" jsonschema:"a past moment of yours to fork, such as login@3; without it, you as you are when this turn has ended"`
+	IdleTimeout int    `json:"idle_timeout,omitempty" jsonschema:"after how many minutes in which nobody is at the fork its user is asked, and after how many more it ends and reports to you what came of it; 10 if it is left out, -1 for never"`
 }
 
+// enterFork ends a fork that nobody is at: an agent may enter one while its user is away.
 func enterFork(in enterInput) (line, error) {
-	return command("fork", "enter").with("topic", in.Topic).then(in.Moment), notFlags(in.Moment)
+	l := command("fork", "enter").with("topic", in.Topic)
+	if minutes := cmp.Or(in.IdleTimeout, 10); minutes > 0 {
+		l = l.with("idle-timeout", (time.Duration(minutes) * time.Minute).String())
+	}
+	return l.then(in.Moment), notFlags(in.Moment)
 }
 
 func exitFork(struct{}) (line, error) { return command("fork", "exit"), nil }

@@ -123,6 +123,9 @@ func writeStatusLine(p *print.Printer, s *missions.StatusLine) {
 	if s.Action != "" {
 		parts = append(parts, "queued: "+print.Clean(s.Action))
 	}
+	if !s.Ends.IsZero() {
+		parts = append(parts, p.Paint(print.Yellow, "idle: ends at "+s.Ends.Local().Format("15:04")))
+	}
 	if s.Problems > 0 {
 		parts = append(parts, print.Count(s.Problems, "problem")+": umbra status")
 	}

@@ -18,7 +18,10 @@ func (l *Launcher) Keep(ctx context.Context, r missions.KeepRequest) (missions.K
 	if err != nil {
 		return missions.KeepResult{Do: missions.DoExit}, err
 	}
-	if !r.Ended {
+	switch {
+	case r.Looks:
+		return l.Attend(ctx, m, r)
+	case !r.Ended:
 		return l.noteAgentStart(ctx, m, r)
 	}
 	exit := missions.KeepResult{Do: missions.DoExit}

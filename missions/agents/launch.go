@@ -82,7 +82,8 @@ func (l *Launcher) PrepareLaunch(ctx context.Context, m *projects.Mission, r mis
 		return missions.Launch{}, err
 	}
 	presence.PutBackPrompt(m, presence.HasTakenPrompt(m)) // of a launch whose end nobody has reported
-	if r.Headless {
+	headless := r.Headless || r.SumUp
+	if headless {
 		if err := l.CheckHeadless(m.Agent, m.AgentName()); err != nil {
 			return missions.Launch{}, err
 		}
@@ -110,7 +111,10 @@ func (l *Launcher) PrepareLaunch(ctx context.Context, m *projects.Mission, r mis
 		keeper := l.ProcessByPID(r.KeeperPID)
 		m.Live.Keeper, m.Live.Agent, m.Live.KeeperChild = &keeper, nil, nil
 	}
-	if r.Headless {
+	if parent := l.ParkedParent(m); parent != nil && !headless {
+		launch.LookIn = parent.Live.SideFork.IdleTimeout
+	}
+	if headless {
 		launch.Output = l.Home.OutputFile(m.ID)
 	}
 	changed := !slices.Equal(m.Command, command)
@@ -160,15 +164,17 @@ func (l *Launcher) prepareAgentCommand(ctx context.Context, m *projects.Mission,
 	if prompt == "" {
 		prompt = m.WholeFirstPrompt()
 	}
-	m.SetFirstPrompt("")
-	m.HoldSentPrompt(prompt)
+	if !r.SumUp { // the user's prompt, if one is kept, stays for the next launch
+		m.SetFirstPrompt("")
+		m.HoldSentPrompt(prompt)
+	}
 	m.FreshCommand = false
 	config, moved, err := l.launchConfig(ctx, m, r.Config, launch)
 	if err != nil {
 		return false, err
 	}
 	command := m.Command
-	if h, ok := a.(sessions.Headless); ok && r.Headless {
+	if h, ok := a.(sessions.Headless); ok && (r.Headless || r.SumUp) {
 		command = h.Headless(command)
 	}
 	cmd, news, err := agentCommand(l.updates, m, a, sessions.Launch{

@@ -30,9 +30,12 @@ type Launcher struct {
 	// Recreate makes a lost workspace again that a launch asks for. The room of forks
 	// hands it in.
 	Recreate func(ctx context.Context, m *projects.Mission, r missions.LaunchRequest) (*projects.Mission, error)
-	// Relieve answers a keeper whose agent was ended by a handover with what to launch.
-	// The room of handovers hands it in.
+	// Relieve answers a keeper whose agent has ended with what to launch next, if anything
+	// is. The room of side forks hands it in.
 	Relieve func(ctx context.Context, m *projects.Mission, r missions.KeepRequest) (next missions.KeepResult, relieved bool, err error)
+	// Attend answers a keeper who asks whether its agent is idle. The room of side forks
+	// hands it in.
+	Attend func(ctx context.Context, m *projects.Mission, r missions.KeepRequest) (missions.KeepResult, error)
 }
 
 // New makes a Launcher.

@@ -116,7 +116,7 @@ func (t terminal) pass(ctx context.Context, m *projects.Mission, h *projects.Han
 	}
 	failpoint.Hit("terminal.closed")
 	if h.Next = h.Action.NextMission(); h.Action.Enter != nil && m.Live.HasKeeper() {
-		m.Live.SideFork = &projects.SideFork{Mission: h.Next, Keeper: *m.Live.Keeper}
+		m.Live.SideFork = &projects.SideFork{Mission: h.Next, Keeper: *m.Live.Keeper, IdleTimeout: h.Action.Enter.IdleTimeout}
 	}
 	h.Banner = t.banner(m, h)
 	return missions.RestoreResult{Mission: m.ID, MissionName: m.Name, Workspace: m.Binding.Workspace, Done: true}.WithEmptyLists(), nil
@@ -144,6 +144,8 @@ func (t terminal) banner(m *projects.Mission, h *projects.Handover) string {
 		return fmt.Sprintf("umbra: back in %[1]s, which has what %[2]s did; to take it back: umbra undo %[1]s", next.Name, m.Name)
 	case h.Failed != "":
 		return fmt.Sprintf("umbra: the side fork %s could not be launched: %s; back in %s", m.Name, oneLine(h.Failed), next.Name)
+	case a.Leave != nil && a.Leave.TimedOut != "":
+		return fmt.Sprintf("umbra: back in %s; nobody was at %s, which is ended and kept: umbra mission resume %s", next.Name, m.Name, m.Name)
 	case a.Leave != nil:
 		return fmt.Sprintf("umbra: back in %s; %s is kept: umbra mission resume %s", next.Name, m.Name, m.Name)
 	case a.Enter.Topic != "":
@@ -171,7 +173,7 @@ func (t terminal) beginLeaving(ctx context.Context, m *projects.Mission, r missi
 		if parent == nil || m.Live.LaunchID != r.Launch || m.Live.EndedLaunch == r.Launch || m.Live.Handover.IsOpen() {
 			return nil
 		}
-		leave := &missions.LeaveForkRequest{Caller: r.Caller, Fork: m.ID, Parent: parent.ID}
+		leave := &missions.LeaveForkRequest{Caller: r.Caller, Fork: m.ID, Parent: parent.ID, TimedOut: parent.Live.SideFork.TimedOut}
 		switch q := m.Live.QueuedRestore; {
 		case q != nil && q.Leave != nil:
 			leave = q.Leave

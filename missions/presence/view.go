@@ -3,6 +3,7 @@ package presence
 import (
 	"fmt"
 	"os"
+	"time"
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/missions"
@@ -78,6 +79,10 @@ func (o *Observer) MissionView(m *projects.Mission) missions.Mission {
 	}
 	if parent := o.ParkedParent(m); parent != nil {
 		v.SideForkOf = parent.Name
+		if end := o.IdleEnd(m); !end.IsZero() {
+			v.Notes = append(v.Notes, "nobody is at it: it is ended at "+end.Local().Format(time.TimeOnly)+", and reports to "+parent.Name+
+				", unless its user types something there")
+		}
 	}
 	return v
 }

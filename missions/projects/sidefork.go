@@ -1,6 +1,8 @@
 package projects
 
 import (
+	"time"
+
 	"github.com/umbra-vcs/umbra/gitstore/lock"
 	"github.com/umbra-vcs/umbra/missions"
 )
@@ -11,6 +13,19 @@ import (
 type SideFork struct {
 	Mission string     `json:"mission"`
 	Keeper  lock.Owner `json:"keeper"` // of the terminal
+
+	IdleTimeout time.Duration `json:"idle_timeout,omitempty"` // 0: it may be idle for ever
+	AskedAt     time.Time     `json:"asked,omitzero"`         // when its user was asked whether it goes on
+	TimedOut    string        `json:"timed_out,omitempty"`    // the launch whose agent was ended since nobody answered
+}
+
+// UnansweredSince is when the user of a side fork was asked whether it goes on, zero if that
+// was not asked, or was answered by a prompt.
+func (c *SideFork) UnansweredSince(fork *Mission) time.Time {
+	if c == nil || !c.AskedAt.After(fork.Live.PromptedAt.At) {
+		return time.Time{}
+	}
+	return c.AskedAt
 }
 
 // HasTerminalOf reports whether a fork has the terminal of a mission that is parked for it,

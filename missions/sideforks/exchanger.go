@@ -9,11 +9,13 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/addresses"
+	"github.com/umbra-vcs/umbra/missions/agents"
 	"github.com/umbra-vcs/umbra/missions/forks"
 	"github.com/umbra-vcs/umbra/missions/handovers"
 	"github.com/umbra-vcs/umbra/missions/presence"
 	"github.com/umbra-vcs/umbra/missions/projects"
 	"github.com/umbra-vcs/umbra/missions/promotes"
+	"github.com/umbra-vcs/umbra/missions/updates"
 )
 
 // Exchanger exchanges the missions that a terminal serves.
@@ -23,11 +25,13 @@ type Exchanger struct {
 	handovers *handovers.Scheduler
 	forks     *forks.Forker
 	promotes  *promotes.Promoter
+	agents    *agents.Launcher
+	updates   *updates.Courier
 }
 
 // New makes an Exchanger.
-func New(d *projects.Desk, a *addresses.Finder, h *handovers.Scheduler, f *forks.Forker, p *promotes.Promoter) *Exchanger {
-	return &Exchanger{Desk: d, addresses: a, handovers: h, forks: f, promotes: p}
+func New(d *projects.Desk, a *addresses.Finder, h *handovers.Scheduler, f *forks.Forker, p *promotes.Promoter, l *agents.Launcher, u *updates.Courier) *Exchanger {
+	return &Exchanger{Desk: d, addresses: a, handovers: h, forks: f, promotes: p, agents: l, updates: u}
 }
 
 // EnterFork parks a mission, and gives its terminal to a fork of it, at the end of its turn.
@@ -169,6 +173,7 @@ func isFresh(fork, parent *projects.Mission, r missions.EnterForkRequest) bool {
 // ended yet: it makes the fork, or promotes it.
 func (x *Exchanger) Prepare(ctx context.Context, m *projects.Mission, a projects.Action) (projects.Action, error) {
 	if a.Enter == nil {
+		x.reportIdle(ctx, m, *a.Leave)
 		return a, x.promote(ctx, m, *a.Leave)
 	}
 	r := *a.Enter

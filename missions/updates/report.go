@@ -50,7 +50,7 @@ func verifyRequest(r missions.ReportRequest) error {
 		return nil
 	case r.Kind != missions.UpdateChecked && r.Kind != missions.UpdateTimeout:
 		return missions.Errorf(missions.KindUsage, "leave it out", "%q is nothing that a fork reports", r.Kind)
-	case strings.TrimSpace(r.Text) == "":
+	case strings.TrimSpace(r.Text) == "" && r.Kind == missions.UpdateChecked:
 		return missions.Errorf(missions.KindUsage, "give the text", "an update of kind %s has no text", r.Kind)
 	}
 	return nil
@@ -86,7 +86,7 @@ func (c *Courier) parentOf(m *projects.Mission) (*projects.Mission, error) {
 // reportOf is what a fork has to tell: the text of the request, else its agent's last answer.
 func (c *Courier) reportOf(m *projects.Mission, r missions.ReportRequest) (u missions.Update, err error) {
 	u = missions.Update{ID: r.ID, From: m.Name, FromID: m.ID, Kind: cmp.Or(r.Kind, missions.UpdateReport), Text: r.Text}
-	if u.Kind == missions.UpdateReport { // else its agent has not said it
+	if u.Kind == missions.UpdateReport || r.Text == "" { // else its agent has not said it
 		u.FromSession = m.Stored.Session
 	}
 	c.addForkPoint(m, &u)

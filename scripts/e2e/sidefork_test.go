@@ -83,6 +83,38 @@ func TestSideFork(t *testing.T) {
 	s.ends()
 }
 
+// TestSideForkIdle: a side fork that nobody is at ends by itself, and its agent sums up without
+// its user. The parent has its terminal again, and its model is told that once.
+func TestSideForkIdle(t *testing.T) {
+	t.Parallel()
+	p := newPerson(t, clients.ClaudeCurrent)
+	s := p.terminal(umbraPath(), "mission", "new", "--name", "tui", "--", "claude", "--dangerously-skip-permissions")
+	s.see(ready)
+	k := p.talk("tui")
+	prompt, lines := k.prompt("alpha")
+	s.prompts("tui", prompt, 1)
+	s.is("tui", "idle", 1)
+	k.heard("alpha", lines)
+
+	// On a slow machine the fork has ended before the command has seen it: it fails then.
+	p.run(p.repo, "umbra", "fork", "enter", "tui", "--topic", "look around [[say a map is faster]]", "--idle-timeout", "3s")
+	s.back("look-around-say-map", "discarded")
+	asked, ok := p.server.Last(standin.Prompted("[umbra] Nobody has been here"))
+	if !ok || !slices.Contains(p.plain(asked), "assistant: a map is faster") {
+		t.Errorf("the fork's model was asked to sum up: %t", ok)
+	}
+	for i, word := range []string{"bravo", "charlie"} {
+		prompt, lines := k.prompt(word)
+		s.prompts("tui", prompt, 2+i)
+		s.is("tui", "idle", 2+i)
+		request, ok := p.server.Last(standin.Prompted(word + ", please"))
+		if !ok || strings.Count(string(request.Body), "was ended, since its time was over") != 1 {
+			t.Errorf("with %s the parent's model has not been told once that the fork was ended", word)
+		}
+		k.heard(word, lines)
+	}
+}
+
 // TestSideForkTyped: what is typed in Claude Code is answered by its hook, without a model.
 func TestSideForkTyped(t *testing.T) {
 	t.Parallel()
