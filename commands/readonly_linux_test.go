@@ -53,6 +53,7 @@ func inReadOnlyHome() map[string][]attempt {
 		"project ls":       one(reads, ""),
 		"project move":     one(refused, `"$WORK" /tmp`),
 		"timeline":         one("", "it needs a terminal: TestStopped"),
+		"watch":            one("", "it goes on until it is stopped: the script watch"),
 		"snapshot":         one(refused, ""),
 		"log":              {{reads, "", 0}, {reads, "--ops", 0}, {reads, "--json", 0}},
 		"show":             one(reads, "one"),

@@ -81,6 +81,11 @@ func (p *typist) example(path, line string) {
 until umbra daemon status | grep -q "^running: pid $!,"; do kill -0 $!; sleep 0.05; done
 umbra daemon stop
 wait $!`)
+	case "watch":
+		p.sh(line + ` >../watched &
+until grep -q login ../watched; do kill -0 $!; sleep 0.05; done
+kill -INT $!
+wait $! || test $? = 130`)
 	case "fork enter", "fork exit": // TestSideFork has an agent that is there
 		p.sh("! " + line)
 	default:

@@ -30,6 +30,7 @@ func missionLessons() []lesson {
 		{"mission show", []string{"umbra mission show login"}, "log, mission ls"},
 		{"mission resume", []string{"umbra mission resume login"}, "mission new, mission stop, restore"},
 		{"mission wait", []string{"umbra mission wait login --timeout 5m", "umbra mission wait login build --any --state closed"}, "mission stop, mission show"},
+		{"watch", []string{"umbra watch", "umbra watch login --json"}, "log, mission wait, timeline"},
 		{"mission stop", []string{"umbra mission stop login"}, "mission resume, mission rm"},
 		{"mission rename", []string{"umbra mission rename build check"}, "mission ls, pin"},
 		{"mission rm", []string{"umbra mission rm check --preview", "umbra mission rm check --yes"}, "mission stop, trash restore, trash empty"},
