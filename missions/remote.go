@@ -42,6 +42,8 @@ type PushRequest struct {
 	Caller   Caller   `json:"caller"`
 	Remote   string   `json:"remote,omitempty"`   // "" is the only one
 	Missions []string `json:"missions,omitempty"` // none are all of the project
+	// Allow are findings that are no secrets, RULE:FINGERPRINT. They are remembered.
+	Allow []string `json:"allow,omitempty"`
 }
 
 // FetchRequest brings what a remote has of missions. They are REMOTE/MISSION here, to be
@@ -57,10 +59,27 @@ type Transfer struct {
 	Missions []TransferMission `json:"missions"`
 	// Left are refs of the remote that were not understood. They stay as they are.
 	Left []LeftRef `json:"left,omitempty"`
+	// Findings look like secrets in what was to leave. Nothing was moved where there are any.
+	Findings []SecretFinding `json:"findings,omitempty"`
+}
+
+// SecretFinding is a text in what was to leave that looks like a secret. RULE:FINGERPRINT allows
+// it, wherever it is.
+type SecretFinding struct {
+	Rule        string `json:"rule"`        // of what kind it looks
+	Fingerprint string `json:"fingerprint"` // the same of the same text
+	Mission     string `json:"mission"`
+	Moment      string `json:"moment"`   // the first one that has it
+	Path        string `json:"path"`     // of a file, "conversation", "message", or a document of the record
+	Redacted    string `json:"redacted"` // its beginning
+	Places      int    `json:"places"`   // in how many files, versions and pieces of conversation it is
 }
 
 // IsWhole reports whether everything was moved that there is.
 func (t Transfer) IsWhole() bool {
+	if len(t.Findings) > 0 {
+		return false
+	}
 	for _, m := range t.Missions {
 		if m.State == TransferDiverged || m.State == TransferRejected {
 			return false

@@ -2,23 +2,30 @@ package remotes
 
 import (
 	"github.com/umbra-vcs/umbra/commands/call"
+	"github.com/umbra-vcs/umbra/commands/flags"
 	"github.com/umbra-vcs/umbra/commands/print"
 	"github.com/umbra-vcs/umbra/missions"
 )
 
 // Push is `umbra push`.
 func Push() *call.Verb {
+	var allow flags.List
 	return &call.Verb{
 		Name: "push", Args: "[REMOTE] [MISSION…]", Max: call.AnyNumber, Short: "send missions to a remote: snapshots and conversations",
 		Long: `Without MISSION, all of this project that were made on this machine. What the remote has
 goes forward or stays: nothing is overwritten. Exit code 12 says that not all of it was
-taken. Do it again at any time: only what is new is sent.`,
+taken. Do it again at any time: only what is new is sent.
+
+Before anything leaves, what is new in files, conversations, prompts and commands is looked
+through for secrets. If there are any, they are listed, nothing is sent, and the exit code
+is 12. --allow RULE:FINGERPRINT says that one is no secret; that is remembered.`,
+		Flags: []flags.Flag{flags.Strings("allow", "send it although it looks like a secret: `RULE:FINGERPRINT`, as listed (repeatable)", &allow)},
 		Run: func(c *call.Call) error {
 			svc, caller, ctx, err := c.Asking()
 			if err != nil {
 				return err
 			}
-			r, err := svc.Push(ctx, missions.PushRequest{Caller: caller, Remote: c.Arg(0), Missions: c.Arguments[min(1, len(c.Arguments)):]})
+			r, err := svc.Push(ctx, missions.PushRequest{Caller: caller, Remote: c.Arg(0), Missions: c.Arguments[min(1, len(c.Arguments)):], Allow: allow.Value()})
 			if err != nil {
 				return err
 			}
@@ -53,6 +60,10 @@ conversation. Your own missions are not changed.`,
 func report(c *call.Call, r missions.Transfer, done, nothing string) error {
 	c.EndProgress()
 	err := c.Print(r, func(p *print.Printer) {
+		if len(r.Findings) > 0 {
+			listFindings(p, r.Findings)
+			return
+		}
 		if len(r.Missions) == 0 {
 			p.Line("%s", nothing)
 		} else {
@@ -67,6 +78,22 @@ func report(c *call.Call, r missions.Transfer, done, nothing string) error {
 		return call.Ended(missions.KindConflict.ExitCode())
 	}
 	return err
+}
+
+// listFindings lists what looks like a secret, and says what to do.
+func listFindings(p *print.Printer, list []missions.SecretFinding) {
+	p.Line("nothing has left: %s in it", print.Count(len(list), "text")+" that "+lookLike(len(list)))
+	for _, f := range list {
+		p.Line("  %s  %s in %s, %s", p.Paint(print.Red, f.Rule+":"+f.Fingerprint), print.Clean(f.Redacted), print.Clean(f.Moment), print.Clean(f.Path))
+	}
+	p.Folded("  one that is no secret: the same command with --allow RULE:FINGERPRINT; one that is: umbra forget FILE says how its bytes go, and have it replaced by who issued it")
+}
+
+func lookLike(n int) string {
+	if n == 1 {
+		return "looks like a secret is"
+	}
+	return "look like secrets are"
 }
 
 // listMissions lists missions by what became of them, and below the list why some were not

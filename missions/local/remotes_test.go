@@ -370,3 +370,59 @@ func TestForeignMissionIsChecked(t *testing.T) {
 		t.Errorf("to be changed: %v", err)
 	}
 }
+
+// TestSecretsDoNotLeave: what looks like a secret in a file, a conversation, a prompt or a
+// message is found before anything is sent, and listed without being shown; what its user
+// allows is remembered.
+func TestSecretsDoNotLeave(t *testing.T) {
+	t.Parallel()
+	c := startRemote(t)
+	drawn := "9aKc3Zp7Qw1Xr5Tn8Yb2Lm6Vd4Hs0Jf"
+	kept := map[string]string{ // by what holds it
+		"notes.txt":    "ghp_" + drawn + "Ge3Uq",
+		"conversation": "sk-ant-" + drawn,
+		"deep/b.env2":  "AKIA" + "Z7QW3XR5TN2YB6LM",
+	}
+	c.hook("SessionStart", map[string]any{"source": "startup"})
+	c.takeTurn("first", "notes.txt", "token "+kept["notes.txt"]+"\n")
+	c.say(c.line("user", "99999999-0000-4000-8000-000000000001", c.parent, `"it printed `+kept["conversation"]+` there"`))
+	c.write("deep/b.env2", strings.Repeat("a line that is none\n", 1<<19)+kept["deep/b.env2"]+"\n")
+	c.takeTurn("second", "c.txt", "two\n")
+	r := c.push()
+	found := map[string]missions.SecretFinding{}
+	for _, f := range r.Findings {
+		found[f.Path] = f
+		if strings.Contains(f.Redacted, drawn[:8]) || f.Places < 1 || f.Mission != c.only().Name || !strings.HasPrefix(f.Moment, f.Mission+"@") {
+			t.Errorf("finding %+v", f)
+		}
+	}
+	for where := range kept {
+		if found[where].Rule == "" {
+			t.Errorf("nothing was found in %s: %+v", where, r.Findings)
+		}
+	}
+	if out := c.remoteGit("for-each-ref"); len(r.Missions) > 0 || r.IsWhole() || out != "" {
+		t.Errorf("sent all the same: %+v, %s", r, out)
+	}
+	var allow []string
+	for _, f := range r.Findings {
+		allow = append(allow, f.Rule+":"+f.Fingerprint)
+	}
+	push := missions.PushRequest{Caller: c.caller(), Allow: allow[1:]}
+	if r, err := c.local.Push(context.Background(), push); err != nil || len(r.Findings) != 1 {
+		t.Errorf("with all but one: %+v %v", r, err)
+	}
+	push.Allow = allow[:1] // the others are remembered
+	if r, err := c.local.Push(context.Background(), push); err != nil || !r.IsWhole() {
+		t.Errorf("with all: %+v %v", r, err)
+	}
+	c.write("notes.txt", "the same "+kept["notes.txt"]+"\n")
+	c.snapshot("again")
+	if r := c.push(); !r.IsWhole() {
+		t.Errorf("what was allowed: %+v", r)
+	}
+	push.Allow = []string{"github-token"}
+	if _, err := c.local.Push(context.Background(), push); kindOf(err) != missions.KindUsage {
+		t.Errorf("an exception without a fingerprint: %v", err)
+	}
+}

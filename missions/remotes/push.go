@@ -14,8 +14,12 @@ import (
 
 // Push sends missions of this home to a remote. A ref that is there goes forward or stays:
 // where both sides have snapshots that the other has not, the mission is left, and a fork
-// of it goes on. Cut off at any point, the next push sends the rest.
+// of it goes on. Nothing is sent while something in it looks like a secret that was not
+// allowed. Cut off at any point, the next push sends the rest.
 func (c *Carrier) Push(ctx context.Context, r missions.PushRequest) (missions.Transfer, error) {
+	if err := checkAllowed(r.Allow); err != nil {
+		return missions.Transfer{}, err
+	}
 	p, err := c.project(r.Caller)
 	if err != nil {
 		return missions.Transfer{}, err
@@ -35,7 +39,8 @@ func (c *Carrier) Push(ctx context.Context, r missions.PushRequest) (missions.Tr
 			return err
 		}
 		result.Remote = one.Name
-		sent := &pushing{Carrier: c, project: p, remote: one, at: c.remote(*one, r.Caller), result: &result}
+		s.allow(r.Allow)
+		sent := &pushing{Carrier: c, project: p, remote: one, at: c.remote(*one, r.Caller), search: newSearch(p, s.Allowed), result: &result}
 		if err := sent.push(ctx, list); err != nil {
 			return err
 		}
@@ -80,6 +85,7 @@ type pushing struct {
 	at      transfer.Remote
 	theirs  theirs
 	known   []gitstore.ID // what the remote has, as far as it is here too
+	search  *search
 	result  *missions.Transfer
 }
 
@@ -102,7 +108,7 @@ func (u *pushing) push(ctx context.Context, list []*projects.Mission) (err error
 		}
 		if one.State == missions.TransferNew || one.State == missions.TransferUpdated {
 			tips := []gitstore.ID{m.Tip.ID, m.Record}
-			if one.Objects, one.Bytes, err = u.count(ctx, tips); err != nil {
+			if one.Objects, one.Bytes, err = u.search.look(ctx, m, tips, u.known); err != nil {
 				return err
 			}
 			u.known = append(u.known, tips...)
@@ -111,6 +117,10 @@ func (u *pushing) push(ctx context.Context, list []*projects.Mission) (err error
 				transfer.Ref{Name: remoteRef(u.remote.Project, gitstore.RecordRef(m.ID)), ID: m.Record})
 		}
 		u.result.Missions = append(u.result.Missions, one)
+	}
+	if u.result.Findings = u.search.findings(list); len(u.result.Findings) > 0 {
+		u.result.Missions = []missions.TransferMission{}
+		return nil
 	}
 	return u.send(ctx, list, refs)
 }
@@ -154,16 +164,6 @@ func isBehind(s *shadow.Store, theirs, tip gitstore.ID) (bool, error) {
 		return false, err
 	}
 	return s.IsAncestor(theirs, tip)
-}
-
-// count counts the objects of commits that the remote does not have.
-func (u *pushing) count(ctx context.Context, tips []gitstore.ID) (objects int, bytes int64, err error) {
-	err = transfer.EachNew(ctx, u.project.Store, tips, u.known, func(o transfer.Object) error {
-		size, err := transfer.Size(u.project.Store, o.ID)
-		objects, bytes = objects+1, bytes+size
-		return err
-	})
-	return objects, bytes, err
 }
 
 // send has git push, and takes note of what the remote has then.

@@ -24,6 +24,14 @@ const savedFormat = 1
 type saved struct {
 	Format  int           `json:"format"`
 	Remotes []savedRemote `json:"remotes"`
+	// Allowed are findings that are no secrets, by the words of the user: RULE:FINGERPRINT.
+	Allowed []string `json:"allowed,omitempty"`
+}
+
+func (s *saved) allow(list []string) {
+	s.Allowed = append(s.Allowed, list...)
+	slices.Sort(s.Allowed)
+	s.Allowed = slices.Compact(s.Allowed)
 }
 
 type savedRemote struct {

@@ -138,3 +138,17 @@ func (r redaction) original(start, end int) []byte {
 	}
 	return append(out, r.text[start:end]...)
 }
+
+// Found is a text that looks like a secret, and of what kind.
+type Found struct {
+	Kind       string
+	Start, End int // in the text that was looked through
+}
+
+// Find lists what looks like a secret, by its place; no two overlap.
+func Find(text []byte) (list []Found) {
+	for _, s := range find(text) {
+		list = append(list, Found{Kind: s.kind, Start: s.start, End: s.end})
+	}
+	return list
+}
