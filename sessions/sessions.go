@@ -170,6 +170,7 @@ type Text struct {
 	Role string // "assistant" or "user"
 	Text string
 	At   time.Time
+	Stop int64 // where its line ends, from the turn's Start
 }
 
 // Tool is one tool call.
@@ -177,12 +178,17 @@ type Tool struct {
 	ID     string // the agent's id of the call
 	Name   string
 	Target string // the file or command it acts on, for people; "" if unknown
+	// Whole is what Target is the beginning of, such as a command with all its lines; only
+	// of calls in a conversation.
+	Whole string
 	// Description is what the model says that the call does, in a hook; "" if it says nothing.
 	Description string
 	At          time.Time
 	Failed      bool
 	Done        bool // its result is in the file
 	Agent       string
+	Exit        string // the exit code of a command that has ended; "" where the file tells none
+	Stop        int64  // where the line of the call ends, from the turn's Start
 }
 
 // Tokens counts what the file says was used; -1 where it says nothing.

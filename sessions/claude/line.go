@@ -130,7 +130,9 @@ type block struct {
 	name  []byte
 	text  []byte
 	input []byte
-	fail  bool
+	// result is the content of a tool_result.
+	result []byte
+	fail   bool
 }
 
 // blocks calls f for each block of a message's content; plain text is one.
@@ -168,6 +170,8 @@ func parseBlock(value []byte) block {
 			b.text = v
 		case "input":
 			b.input = v
+		case "content":
+			b.result = v
 		case "is_error":
 			b.fail = jsontext.IsTrue(v)
 		}

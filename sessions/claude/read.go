@@ -24,6 +24,7 @@ type parser struct {
 	command *sessions.Turn // a slash command that may be local
 	usage   usage
 	queue   queue
+	stop    int64 // where the line ends that is read
 }
 
 // usage is counted once for each API message, whose lines all repeat it.
@@ -74,6 +75,7 @@ func (p *parser) line(b []byte, start int64) error {
 		}
 	}
 	end := start + int64(len(b)) + 1
+	p.stop = end
 	c, m := l.classify()
 	p.ended = c == classAnswer && m.ended() || c == classAPIError || c == classInterrupt
 	p.take(l, c, m, start)
@@ -155,7 +157,7 @@ func (p *parser) commit() {
 
 func (p *parser) say(role, s string, at time.Time) {
 	if t := p.turn(); t != nil && s != "" {
-		t.Texts = append(t.Texts, sessions.Text{Role: role, Text: s, At: at})
+		t.Texts = append(t.Texts, sessions.Text{Role: role, Text: s, At: at, Stop: p.stop - t.Start})
 	}
 }
 
@@ -192,7 +194,9 @@ func (p *parser) answer(l line, m message) {
 		case "tool_use":
 			state = sessions.StateRunning
 			p.open[b.id] = len(t.Tools)
-			t.Tools = append(t.Tools, toolOf(l, b))
+			tool := toolOf(l, b)
+			tool.Stop = p.stop - t.Start
+			t.Tools = append(t.Tools, tool)
 		}
 	})
 	if len(p.open) > 0 {
@@ -208,7 +212,8 @@ func (p *parser) results(m message) {
 			return
 		}
 		if i, ok := p.open[b.id]; ok && t != nil {
-			t.Tools[i].Done, t.Tools[i].Failed = true, b.fail
+			tool := &t.Tools[i]
+			tool.Done, tool.Failed, tool.Exit = true, b.fail, b.exitCode()
 			delete(p.open, b.id)
 		}
 	})

@@ -13,8 +13,10 @@ import (
 var targets = []string{"file_path", "notebook_path", "command", "path", "pattern", "url", "query", "skill", "description", "prompt"}
 
 // target is the file or command a tool call acts on, or what it asks.
-func target(input []byte) string {
-	return sessions.Brief(cmp.Or(jsontext.First(input, targets...), hooks.Question(input)))
+func target(input []byte) string { return sessions.Brief(wholeTarget(input)) }
+
+func wholeTarget(input []byte) string {
+	return cmp.Or(jsontext.First(input, targets...), hooks.Question(input))
 }
 
 // asks are the tools by which it asks its user.
@@ -42,5 +44,18 @@ func isReader(name string) bool { return readers[name] || strings.HasPrefix(name
 var writers = map[string]string{"Write": "file_path", "Edit": "file_path", "NotebookEdit": "notebook_path"}
 
 func toolOf(l line, b block) sessions.Tool {
-	return sessions.Tool{ID: b.id, Name: jsontext.Text(b.name), Target: target(b.input), At: l.at(), Agent: string(l.agent)}
+	whole := wholeTarget(b.input)
+	return sessions.Tool{ID: b.id, Name: jsontext.Text(b.name), Target: sessions.Brief(whole), Whole: whole, At: l.at(), Agent: string(l.agent)}
 }
+
+// exitCode is the exit code in the result of a command that failed: the client begins it
+// with that. It tells none of a command that has not.
+func (b block) exitCode() string {
+	if !b.fail {
+		return ""
+	}
+	return sessions.ExitCode(b.result[:min(len(b.result), mostBeforeExit)], `"Exit code `)
+}
+
+// mostBeforeExit is how far into a result its exit code may stand.
+const mostBeforeExit = 64

@@ -174,12 +174,14 @@ func (l line) tool() sessions.Tool {
 	}
 	switch l.ptype {
 	case "function_call":
-		t.Target = target([]byte(l.text("arguments")))
+		t.Whole = wholeTarget([]byte(l.text("arguments")))
 	case "custom_tool_call":
-		t.Target = targetOf(t.Name, l.text("input"))
+		t.Target, t.Whole = targetOf(t.Name, l.text("input"))
+		return t
 	default:
-		t.Target = target(l.get("action"))
+		t.Whole = wholeTarget(l.get("action"))
 	}
+	t.Target = sessions.Brief(t.Whole)
 	return t
 }
 
@@ -187,9 +189,11 @@ func (l line) tool() sessions.Tool {
 var targets = []string{"cmd", "command", "path", "file_path", "pattern", "url", "query", "prompt", "message"}
 
 // target is the file or command a tool call acts on, or what it asks.
-func target(input []byte) string {
+func target(input []byte) string { return sessions.Brief(wholeTarget(input)) }
+
+func wholeTarget(input []byte) string {
 	if s := cmp.Or(jsontext.First(input, targets...), hooks.Question(input)); s != "" {
-		return sessions.Brief(s)
+		return s
 	}
 	// The shell of older versions takes a list of words.
 	var words []string
@@ -197,7 +201,7 @@ func target(input []byte) string {
 	for {
 		word, ok := c.Element()
 		if !ok {
-			return sessions.Brief(strings.Join(words, " "))
+			return strings.Join(words, " ")
 		}
 		words = append(words, jsontext.Text(word))
 	}
@@ -205,14 +209,15 @@ func target(input []byte) string {
 
 const toolPatch = "apply_patch"
 
-// targetOf is the first file of a patch, or what else a tool was given as text.
-func targetOf(name, input string) string {
+// targetOf is the first file of a patch, or what else a tool was given as text; whole is
+// all of its files, or all of the text.
+func targetOf(name, input string) (target, whole string) {
 	if name == toolPatch {
 		if files := sessions.Patched(input); len(files) > 0 {
-			return files[0]
+			return files[0], strings.Join(files, "\n")
 		}
 	}
-	return sessions.Brief(input)
+	return sessions.Brief(input), input
 }
 
 // failed reports whether a result says that its call failed. Commands say it by
@@ -222,12 +227,12 @@ func (l line) failed() bool {
 	return bytes.HasPrefix(out, []byte("apply_patch verification failed"))
 }
 
-// broken reports whether an item, of the call with that id, has failed.
-func (l line) broken() (id string, failed bool) {
+// item says whether the call with that id has failed, and with which exit code.
+func (l line) item() (id string, failed bool, exit string) {
 	item := l.get("item")
 	switch jsontext.Text(jsontext.Lookup(item, "status")) {
 	case "failed", "declined":
 		failed = true
 	}
-	return jsontext.Text(jsontext.Lookup(item, "id")), failed
+	return jsontext.Text(jsontext.Lookup(item, "id")), failed, sessions.ExitCode(jsontext.Lookup(item, "exit_code"), "")
 }

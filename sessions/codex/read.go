@@ -19,6 +19,7 @@ type parser struct {
 	start int64          // where the turn that has begun does, -1 if none has
 	id    string         // of that turn
 	exact bool           // the turn's tokens are told, not to be summed up
+	stop  int64          // where the line ends that is read
 }
 
 func newParser() *parser {
@@ -49,9 +50,10 @@ func (p *parser) line(b []byte, start int64) error {
 	}
 	p.conv.Events++
 	c := l.classify()
+	p.stop = start + int64(len(b)) + 1
 	p.take(l, c, start)
 	if t := p.turn(); t != nil && p.start < 0 {
-		t.Stop = start + int64(len(b)) + 1
+		t.Stop = p.stop
 		if at := l.at(); c != classOther && c != classTail && at.After(t.End) {
 			t.End = at
 		}
@@ -83,9 +85,7 @@ func (p *parser) take(l line, c class, start int64) {
 	case classResult:
 		p.result(l)
 	case classItem:
-		if id, failed := l.broken(); failed {
-			p.fail(id)
-		}
+		p.settle(l.item())
 	case classUsage:
 		p.count(l)
 	case classDone:
@@ -128,7 +128,7 @@ func (p *parser) prompt(l line, start int64) {
 
 func (p *parser) say(role, s string, l line) {
 	if t := p.turn(); t != nil && s != "" {
-		t.Texts = append(t.Texts, sessions.Text{Role: role, Text: s, At: l.at()})
+		t.Texts = append(t.Texts, sessions.Text{Role: role, Text: s, At: l.at(), Stop: p.stop - t.Start})
 	}
 }
 
@@ -168,6 +168,7 @@ func (p *parser) call(l line) {
 		return
 	}
 	tool := l.tool()
+	tool.Stop = p.stop - t.Start
 	if l.answers() {
 		p.open[tool.ID] = len(t.Tools)
 	} else {
@@ -187,15 +188,15 @@ func (p *parser) result(l line) {
 	p.running()
 }
 
-// fail marks a call of the turn.
-func (p *parser) fail(id string) {
+// settle notes how a call of the turn has ended.
+func (p *parser) settle(id string, failed bool, exit string) {
 	t := p.turn()
 	if t == nil {
 		return
 	}
 	for i := range t.Tools {
-		if t.Tools[i].ID == id {
-			t.Tools[i].Failed = true
+		if tool := &t.Tools[i]; tool.ID == id {
+			tool.Failed, tool.Exit = tool.Failed || failed, exit
 		}
 	}
 }

@@ -301,7 +301,7 @@ func (m message) toolCalls(f func(call)) {
 		if p.call != nil {
 			f(call{tool: sessions.Tool{
 				ID: jsontext.Text(jsontext.Lookup(p.call, "id")), Name: jsontext.Text(jsontext.Lookup(p.call, "name")),
-				Target: target(jsontext.Lookup(p.call, "args")), At: jsontext.Time(m.time),
+				Target: target(jsontext.Lookup(p.call, "args")), Whole: wholeTarget(jsontext.Lookup(p.call, "args")), At: jsontext.Time(m.time),
 			}})
 		}
 	})
@@ -321,11 +321,12 @@ func parseCall(b []byte) call {
 		case "name":
 			one.tool.Name = jsontext.Text(value)
 		case "args":
-			one.tool.Target = target(value)
+			one.tool.Target, one.tool.Whole = target(value), wholeTarget(value)
 		case "timestamp":
 			one.tool.At = jsontext.Time(jsontext.Raw(value))
 		case "result":
 			one.tool.Done = one.tool.Done || string(value) != "null"
+			one.tool.Exit = sessions.ExitCode(value, exitMark)
 		case "status":
 			status := string(jsontext.Raw(value))
 			one.cancelled = status == "cancelled"
@@ -335,12 +336,15 @@ func parseCall(b []byte) call {
 	}
 }
 
+// exitMark stands before the exit code in the result of a command that failed.
+const exitMark = `\nExit Code: `
+
 // responses calls f for each tool result of a message.
-func (m message) responses(f func(id string, failed bool)) {
+func (m message) responses(f func(id string, failed bool, exit string)) {
 	parts(m.content, func(p part) {
 		if p.response != nil {
 			answer := jsontext.Lookup(p.response, "response")
-			f(jsontext.Text(jsontext.Lookup(p.response, "id")), jsontext.Lookup(answer, "error") != nil)
+			f(jsontext.Text(jsontext.Lookup(p.response, "id")), jsontext.Lookup(answer, "error") != nil, sessions.ExitCode(answer, exitMark))
 		}
 	})
 }

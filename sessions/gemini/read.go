@@ -38,6 +38,7 @@ type parser struct {
 	before  sessions.State  // when that began
 	hash    string
 	turn    sessions.Tokens // of the answers before the newest
+	stop    int64           // where the line ends that is read
 }
 
 func newParser() *parser {
@@ -67,6 +68,7 @@ func (p *parser) line(b []byte, start int64) error {
 		return nil
 	}
 	p.conv.Events++
+	p.stop = start + int64(len(b)) + 1
 	p.identify(l)
 	switch {
 	case l.rewind != nil:
@@ -81,7 +83,7 @@ func (p *parser) line(b []byte, start int64) error {
 	}
 	p.conv.State = p.state()
 	if t := p.last(); t != nil {
-		t.Stop = start + int64(len(b)) + 1
+		t.Stop = p.stop
 		t.Done = p.conv.State != sessions.StateRunning && len(p.open) == 0
 	}
 	return nil
@@ -179,11 +181,11 @@ func (p *parser) take(m message, start int64, turns bool) {
 			p.answered(m, again)
 		case m.refuses() && !again && p.last() != nil:
 			t := p.last()
-			t.Texts = append(t.Texts, sessions.Text{Role: "assistant", Text: jsontext.Text(m.content), At: jsontext.Time(m.time)})
+			t.Texts = append(t.Texts, sessions.Text{Role: "assistant", Text: jsontext.Text(m.content), At: jsontext.Time(m.time), Stop: p.stop - t.Start})
 		}
 	case classResults:
 		if t := p.last(); t != nil && !again {
-			m.responses(func(id string, failed bool) { p.finish(id, failed) })
+			m.responses(p.finish)
 		}
 	}
 	if t := p.last(); t != nil && !again {
@@ -223,7 +225,7 @@ func (p *parser) answered(m message, again bool) {
 	}
 	if s := words(m.content); s != "" && !p.said {
 		p.said = true
-		t.Texts = append(t.Texts, sessions.Text{Role: "assistant", Text: s, At: jsontext.Time(m.time)})
+		t.Texts = append(t.Texts, sessions.Text{Role: "assistant", Text: s, At: jsontext.Time(m.time), Stop: p.stop - t.Start})
 	}
 	if used, ok := tokens(m.tokens); ok {
 		t.Tokens = sessions.Tokens{Input: p.turn.Input + used.Input, Output: p.turn.Output + used.Output}
@@ -235,19 +237,20 @@ func (p *parser) called(t *sessions.Turn, tool sessions.Tool) {
 	i := slices.IndexFunc(t.Tools, func(known sessions.Tool) bool { return known.ID == tool.ID })
 	switch {
 	case i < 0:
+		tool.Stop = p.stop - t.Start
 		t.Tools = append(t.Tools, tool)
 		if !tool.Done {
 			p.open[tool.ID] = len(t.Tools) - 1
 		}
 	case tool.Done:
-		p.finish(tool.ID, tool.Failed)
+		p.finish(tool.ID, tool.Failed, tool.Exit)
 	}
 }
 
-func (p *parser) finish(id string, failed bool) {
+func (p *parser) finish(id string, failed bool, exit string) {
 	if i, ok := p.open[id]; ok {
 		t := p.last()
-		t.Tools[i].Done, t.Tools[i].Failed = true, failed
+		t.Tools[i].Done, t.Tools[i].Failed, t.Tools[i].Exit = true, failed, exit
 		delete(p.open, id)
 	}
 }

@@ -78,7 +78,7 @@ func TestTurns(t *testing.T) {
 	if got := c.Turns[0]; len(got.Texts) != 1 || got.Texts[0].Text != "done one" || got.Tokens != (sessions.Tokens{Input: 10, Output: 7}) {
 		t.Errorf("the first turn is %+v", got)
 	}
-	want := []sessions.Tool{{ID: "c1", Name: "write_file", Target: "x.txt", Done: true}}
+	want := []sessions.Tool{{ID: "c1", Name: "write_file", Target: "x.txt", Whole: "x.txt", Done: true, Stop: 390}}
 	if got := c.Turns[1].Tools; !reflect.DeepEqual(got, want) {
 		t.Errorf("the second turn's tools are %+v", got)
 	}
@@ -92,7 +92,7 @@ func TestTurns(t *testing.T) {
 	}
 	failed := read(t, []byte(transcript(asked2, `{"id":"a2","type":"gemini","content":[{"functionCall":{"id":"c1","name":"read_file","args":{"absolute_path":"/x"}}}]}`,
 		`{"id":"r2","type":"user","content":[{"functionResponse":{"id":"c1","response":{"error":"no such file"}}}]}`)))
-	want = []sessions.Tool{{ID: "c1", Name: "read_file", Target: "/x", Done: true, Failed: true}}
+	want = []sessions.Tool{{ID: "c1", Name: "read_file", Target: "/x", Whole: "/x", Done: true, Failed: true, Stop: 210}}
 	if got := failed.Turns[0].Tools; !reflect.DeepEqual(got, want) {
 		t.Errorf("a call whose result is apart is %+v", got)
 	}

@@ -9,7 +9,9 @@ import (
 var targets = []string{"file_path", "absolute_path", "command", "dir_path", "path", "pattern", "url", "query", "objective", "description", "prompt"}
 
 // target is the file or command a tool call acts on.
-func target(args []byte) string { return sessions.Brief(jsontext.First(args, targets...)) }
+func target(args []byte) string { return sessions.Brief(wholeTarget(args)) }
+
+func wholeTarget(args []byte) string { return jsontext.First(args, targets...) }
 
 // writers are the tools whose own work it is to write the file they name.
 var writers = map[string]bool{"write_file": true, "replace": true}

@@ -26,6 +26,7 @@ type parser struct {
 	tools   map[string]int  // … and tools
 	open    map[string]bool // parts
 	tokens  map[string]sessions.Tokens
+	stop    int64 // where the line ends that is read
 }
 
 type asked struct {
@@ -72,9 +73,10 @@ func (p *parser) line(b []byte, start int64) error {
 	if l.session != "" {
 		p.conv.ID = l.session
 	}
+	p.stop = start + int64(len(b)) + 1
 	p.take(l, start)
 	if t := lastOf(p.conv.Turns); t != nil && p.asked.id == "" {
-		t.Stop = start + int64(len(b)) + 1
+		t.Stop = p.stop
 		t.Done = p.conv.State != sessions.StateRunning && len(p.open) == 0
 		t.Over = t.Done && (l.kind == typeIdle || t.Over)
 	}
@@ -126,7 +128,7 @@ func (p *parser) begin(prompt string) {
 // typed adds a prompt to the turn that runs.
 func (p *parser) typed(prompt string) {
 	t := lastOf(p.conv.Turns)
-	t.Texts = append(t.Texts, sessions.Text{Role: "user", Text: prompt, At: p.asked.at})
+	t.Texts = append(t.Texts, sessions.Text{Role: "user", Text: prompt, At: p.asked.at, Stop: p.stop - t.Start})
 	if p.asked.at.After(t.End) {
 		t.End = p.asked.at
 	}
@@ -188,7 +190,7 @@ func (p *parser) say(t *sessions.Turn, id, text string, at time.Time) {
 		return
 	}
 	p.texts[id] = len(t.Texts)
-	t.Texts = append(t.Texts, sessions.Text{Role: "assistant", Text: text, At: at})
+	t.Texts = append(t.Texts, sessions.Text{Role: "assistant", Text: text, At: at, Stop: p.stop - t.Start})
 }
 
 func (p *parser) part(v part) {
@@ -213,9 +215,10 @@ func (p *parser) part(v part) {
 	case "tool":
 		tool := toolOf(v, t.End)
 		if i, ok := p.tools[v.id]; ok {
+			tool.Stop = t.Tools[i].Stop
 			t.Tools[i] = tool
 		} else {
-			p.tools[v.id] = len(t.Tools)
+			p.tools[v.id], tool.Stop = len(t.Tools), p.stop-t.Start
 			t.Tools = append(t.Tools, tool)
 		}
 		delete(p.open, v.id)

@@ -36,14 +36,14 @@ func TestReadTurn(t *testing.T) {
 	}
 	for i, want := range []sessions.Tool{
 		{Name: "write", Target: "/home/dev/w/notes ü.txt", Done: true},
-		{Name: "bash", Target: `cat "/home/dev/w/notes ü.txt"; pwd`, Done: true},
+		{Name: "bash", Target: `cat "/home/dev/w/notes ü.txt"; pwd`, Done: true, Exit: "0"},
 		{Name: "read", Target: "/home/dev/w/none.txt", Done: true, Failed: true},
 	} {
 		got := first.Tools[i]
-		if got.ID == "" || got.At.IsZero() {
+		if got.ID == "" || got.At.IsZero() || got.Whole != got.Target || got.Stop <= 0 || got.Stop > first.Stop {
 			t.Errorf("call %d is %+v", i, got)
 		}
-		if got.ID, got.At = "", want.At; got != want {
+		if got.ID, got.At, got.Whole, got.Stop = "", want.At, "", 0; got != want {
 			t.Errorf("call %d is %+v, want %+v", i, got, want)
 		}
 	}

@@ -3,6 +3,7 @@ package opencode
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/umbra-vcs/umbra/sessions"
@@ -14,11 +15,11 @@ import (
 var targets = []string{"filePath", "command", "path", "pattern", "url", "query", "description", "prompt"}
 
 // target is the file or command a tool call acts on, or what it asks.
-func target(input []byte) string {
-	if files := sessions.Patched(patch(input)); len(files) > 0 {
-		return files[0]
-	}
-	return sessions.Brief(cmp.Or(jsontext.First(input, targets...), hooks.Question(input)))
+func target(input []byte) string { return sessions.Brief(wholeTarget(input)) }
+
+// wholeTarget is what target is the beginning of: a patch has several files.
+func wholeTarget(input []byte) string {
+	return cmp.Or(strings.Join(sessions.Patched(patch(input)), "\n"), jsontext.First(input, targets...), hooks.Question(input))
 }
 
 // patch is the text that apply_patch is given.
@@ -50,10 +51,12 @@ func filesOf(tool string, input []byte) []string {
 
 // toolOf is the call that a part holds.
 func toolOf(p part, at time.Time) sessions.Tool {
-	t := sessions.Tool{ID: p.call, Name: jsontext.Text(p.tool), Target: target(jsontext.Lookup(p.state, "input")), At: at}
+	whole := wholeTarget(jsontext.Lookup(p.state, "input"))
+	t := sessions.Tool{ID: p.call, Name: jsontext.Text(p.tool), Target: sessions.Brief(whole), Whole: whole, At: at}
 	if start := instant(jsontext.Lookup(jsontext.Lookup(p.state, "time"), "start")); !start.IsZero() {
 		t.At = start
 	}
 	t.Done, t.Failed = !p.open(), p.status() == "error"
+	t.Exit = sessions.ExitCode(jsontext.Lookup(jsontext.Lookup(p.state, "metadata"), "exit"), "")
 	return t
 }
