@@ -57,6 +57,7 @@ func inReadOnlyHome() map[string][]attempt {
 		"snapshot":         one(refused, ""),
 		"log":              {{reads, "", 0}, {reads, "--ops", 0}, {reads, "--json", 0}},
 		"show":             one(reads, "one"),
+		"search":           {{reads, "a.txt", 0}, {reads, "one --in files --json", 0}},
 		"blame":            {{reads, "a.txt", 0}, {reads, "a.txt --at one", 0}},
 		"bisect":           one(refused, "one -- true"),
 		"cat":              one(reads, "one a.txt"),

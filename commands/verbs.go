@@ -36,7 +36,7 @@ import (
 func allVerbs() []*call.Verb {
 	return []*call.Verb{
 		mission.Command(), mission.Fork(), mission.Project(),
-		timeline.Command(), history.Snapshot(), history.Log(), history.Show(), history.Blame(), bisect.Command(), watch.Command(), history.Cat(), history.Diff(),
+		timeline.Command(), history.Snapshot(), history.Log(), history.Show(), history.Search(), history.Blame(), bisect.Command(), watch.Command(), history.Cat(), history.Diff(),
 		restores.Restore(), restores.Promote(mission.OfferRemoval), contests.Compare(), contests.Contest(), merges.Merge(), fixes.Fix(), land.Command(), restores.Undo(), restores.Redo(), history.Pin(), history.Unpin(), history.Pins(), history.Git(),
 		updates.Updates(), status.Command(), upkeep.Doctor(), config.Command(), daemon.Command(), hooks.Command(), hook.Command(), mcp.Command(),
 		complete.Scripts(), complete.Command(allVerbs), reference.Man(allVerbs), version.Command(), reference.Docs(allVerbs), uninstall.Command(allVerbs),

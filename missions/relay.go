@@ -194,6 +194,10 @@ func (r reads) Blame(ctx context.Context, q BlameRequest) (Blame, error) {
 	return method("blame", Reads, Service.Blame).by(ctx, r, q)
 }
 
+func (r reads) Search(ctx context.Context, q SearchRequest) (SearchResult, error) {
+	return method("search", Reads, Service.Search).by(ctx, r, q)
+}
+
 func (r reads) Resolve(ctx context.Context, q ResolveRequest) (ResolveResult, error) {
 	return method("resolve", Reads, Service.Resolve).by(ctx, r, q)
 }

@@ -25,6 +25,7 @@ type Service interface {
 	Restores
 	History
 	Authorship
+	Searches
 	Hooks
 	Upkeep
 }

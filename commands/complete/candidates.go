@@ -71,6 +71,10 @@ func addWanted(c *call.Call, f *found, t typed, word string) {
 		for _, s := range wording.AllStates() {
 			f.add(t.word[:strings.LastIndexByte(t.word, ',')+1]+string(s), "")
 		}
+	case "PLACE,…":
+		for _, place := range missions.SearchPlaces {
+			f.add(t.word[:strings.LastIndexByte(t.word, ',')+1]+string(place), "")
+		}
 	case "KEY":
 		for _, k := range settings.Keys() {
 			f.add(k.Name, k.Help)

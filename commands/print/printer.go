@@ -7,6 +7,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 	"time"
 
@@ -67,6 +68,11 @@ func (p *Printer) Paint(s Style, text string) string {
 		return text
 	}
 	return "\x1b[" + string(s) + "m" + text + "\x1b[0m"
+}
+
+// Mark emphasises what matches in a text.
+func (p *Printer) Mark(match *regexp.Regexp, text string) string {
+	return match.ReplaceAllStringFunc(text, func(found string) string { return p.Paint(Red, found) })
 }
 
 // When shows a time: its age on a terminal, else the time itself, which does

@@ -55,6 +55,7 @@ func snapshotLessons() []lesson {
 		{"log", []string{"umbra log", "umbra log login -n 5 --since 2h", "umbra log login --path notes.txt -p", "umbra log --graph --all", "umbra log --conversation"}, "show, diff, timeline, git"},
 		{"timeline", []string{"umbra timeline", "umbra timeline login"}, "log, show, diff"},
 		{"show", []string{"umbra show login@1", "umbra show login --html review.html"}, "log, diff, cat"},
+		{"search", []string{"umbra search hello", `umbra search '"Say hello"' --in prompts,answers`, "umbra search notes --mission login --since 3d"}, "log, show, blame, fork"},
 		{"blame", []string{"umbra blame notes.txt", "umbra blame README.md --at login@1 -L 1,+5"}, "log, show, diff"},
 		{"bisect", []string{`umbra bisect login -- "! grep -q Hello notes.txt" || true # is there a turn that broke it?`}, "blame, log, restore, fork"},
 		{"cat", []string{"umbra cat login@start README.md", "umbra cat login@1.0 README.md >README.old"}, "show, restore"},
@@ -62,8 +63,7 @@ func snapshotLessons() []lesson {
 			"umbra diff                        # since the last prompt",
 			"umbra diff login@start            # from then to now",
 			"umbra diff login@1.0..login@1 --stat",
-			"umbra diff login --turn 1 --conversation",
-			"umbra diff login@1.0 -- README.md",
+			"umbra diff login --turn 1 --conversation", "umbra diff login@1.0 -- README.md",
 		}, "log, show, restore"},
 		{"fork", []string{
 			"umbra fork login --name other     # as it is now",

@@ -28,6 +28,7 @@ import (
 	"github.com/umbra-vcs/umbra/missions/promotes"
 	"github.com/umbra-vcs/umbra/missions/remotes"
 	"github.com/umbra-vcs/umbra/missions/restores"
+	"github.com/umbra-vcs/umbra/missions/searches"
 	"github.com/umbra-vcs/umbra/missions/settings"
 	"github.com/umbra-vcs/umbra/missions/sideforks"
 	"github.com/umbra-vcs/umbra/missions/snapshots"
@@ -73,6 +74,7 @@ type forkRooms struct {
 type pastRooms struct {
 	*history.Reader
 	*authorship.Blamer
+	*searches.Searcher
 	*imports.Importer
 	*remotes.Carrier
 }
@@ -141,6 +143,7 @@ func New(o Options) (*Service, error) {
 	s.Carrier = remotes.New(d, s.Finder)
 	s.Reader.Expiring = s.Importer.Expiring
 	s.Blamer = authorship.New(d, s.Finder, s.Taker)
+	s.Searcher = searches.New(d, s.Finder, s.Library)
 	s.Examiner = doctor.New(d, doctor.Rooms{
 		Conversations: s.Library, Snapshots: s.Taker, Presence: s.Observer, Agents: s.Launcher,
 		Restores: s.Restorer, Handovers: s.Scheduler, Forks: s.Forker, Hooks: s.Installer,

@@ -37,6 +37,7 @@ func Checks() []Check {
 		{"forks are merged", forksMerged},
 		{"the work of a mission is listed", workListed},
 		{"lines have authors", linesHaveAuthors},
+		{"what was done is found", workFound},
 		{"sessions are imported", sessionsImported},
 		{"missions go to a remote and come from it", missionsCarried},
 		{"forks are compared", forksCompared},

@@ -1,0 +1,205 @@
+package conversations
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/disk"
+	"github.com/umbra-vcs/umbra/gitstore/records"
+	"github.com/umbra-vcs/umbra/missions/projects"
+	"github.com/umbra-vcs/umbra/sessions"
+)
+
+// TurnRange says which turns of a conversation are to be read.
+type TurnRange struct {
+	Record gitstore.ID // the record that holds the conversation
+	// File is the agent's own file, "" for none. What it holds beyond the record is read too.
+	File string
+	// Inherited reads the part as well that a copy has of another conversation.
+	Inherited bool
+	// From and To are places in the session's newest file: turns that begin before or after
+	// them are left out. To 0 is the end.
+	From, To int64
+}
+
+// PlacedTurn is a turn, and where it begins in the newest file of its session: before 0
+// where that is in an earlier file.
+type PlacedTurn struct {
+	sessions.Turn
+	Place int64
+}
+
+// ReadRecordedTurns gives turns of a recorded conversation in their order to a function. It keeps
+// no more of the conversation at a time than a piece and the turn that goes on beyond it.
+// There are none where no adapter can read them.
+func (l *Library) ReadRecordedTurns(ctx context.Context, p *projects.Project, r TurnRange, each func(PlacedTurn) error) error {
+	meta, err := records.ReadSessionMeta(p.Store, r.Record)
+	if errors.Is(err, gitstore.ErrNoEntry) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	a := l.Adapter(meta.Agent)
+	if a == nil || projects.IsForeignAdapter(a) {
+		return nil
+	}
+	least := r.From
+	if meta.Inherited != nil && !r.Inherited {
+		least = max(least, meta.Inherited.Length)
+	}
+	talk, begins, err := l.openTurns(p, a, meta, r, least)
+	if err != nil {
+		return err
+	}
+	defer talk.Close()
+	kept := func(t PlacedTurn) error {
+		if t.Place < least && least > 0 || r.To > 0 && t.Place >= r.To {
+			return nil
+		}
+		return each(t)
+	}
+	t := turnReader{adapter: a, begins: begins, to: r.To, each: kept}
+	return t.read(ctx, talk)
+}
+
+// openTurns opens a conversation where its turns from a place on can be read, and says
+// where in the session's newest file that is. A conversation that can only be understood
+// from its beginning, or that is in several files, is opened whole.
+func (l *Library) openTurns(p *projects.Project, a sessions.Adapter, meta records.SessionMeta, r TurnRange, from int64) (io.ReadCloser, int64, error) {
+	_, segmented := a.(sessions.Segmented)
+	var j *conversationReader
+	var begins int64
+	var err error
+	if segmented || MustCountWhole(a) || r.Inherited {
+		if j, _, err = l.openConversationWithFile(p, r.Record, r.File); err == nil {
+			begins = -j.offsetInWhole
+		}
+	} else {
+		j, begins, err = l.openOwnSessionFrom(p, r.Record, r.File, from)
+	}
+	if err != nil {
+		return nil, 0, err
+	}
+	if skip := from - begins; skip > 0 && !segmented && !MustCountWhole(a) {
+		if _, err := io.CopyN(io.Discard, j, skip); err != nil && !errors.Is(err, io.EOF) {
+			return nil, 0, errors.Join(err, j.Close())
+		}
+		begins = from
+	}
+	if r.File != "" {
+		j.Reader = io.MultiReader(j.Reader, &laterPart{reader: j, file: r.File, from: meta.Length})
+	}
+	return j, begins, nil
+}
+
+// laterPart is what the agent's file holds beyond what was recorded of it: nothing, if it
+// does not begin with that.
+type laterPart struct {
+	reader *conversationReader
+	file   string
+	from   int64
+	opened bool
+	rest   io.Reader
+}
+
+// Read implements io.Reader.
+func (p *laterPart) Read(b []byte) (int, error) {
+	if !p.opened {
+		p.opened = true
+		if f, info, err := disk.OpenRegular(p.file); err == nil {
+			p.reader.closers = append(p.reader.closers, f)
+			if !p.reader.recordedPart.Strayed() {
+				p.rest = io.NewSectionReader(f, p.from, info.Size()-p.from)
+			}
+		}
+	}
+	if p.rest == nil {
+		return 0, io.EOF
+	}
+	return p.rest.Read(b)
+}
+
+// turnReader reads a conversation piece by piece. When turns are over it begins anew at the
+// last one, so that it need not hold what was read before.
+type turnReader struct {
+	adapter sessions.Adapter
+	begins  int64 // where the bytes that the follower was fed begin in the file
+	to      int64
+	each    func(PlacedTurn) error
+
+	follower sessions.Follower
+	held     []byte // the last of the bytes that the follower was fed
+	fed      int64  // how many it was fed
+}
+
+// How much of a conversation is read at a time, and how much is held of it to begin anew.
+const (
+	pieceBytes = 4 << 20
+	mostHeld   = 32 << 20
+)
+
+func (t *turnReader) read(ctx context.Context, r io.Reader) error {
+	t.follower = t.adapter.Follow()
+	piece := make([]byte, pieceBytes)
+	for {
+		n, err := io.ReadFull(r, piece)
+		t.feed(piece[:n])
+		ended := errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
+		if err != nil && !ended {
+			return err
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		turns := t.follower.Conversation().Turns
+		if ended {
+			return t.hand(turns)
+		}
+		if err := t.handOver(turns); err != nil {
+			return err
+		}
+		if n := len(turns); t.to > 0 && n > 0 && t.begins+turns[n-1].Start >= t.to {
+			return t.hand(turns)
+		}
+	}
+}
+
+func (t *turnReader) feed(p []byte) {
+	t.follower.Feed(p)
+	t.fed += int64(len(p))
+	if t.held = append(t.held, p...); len(t.held) > mostHeld {
+		t.held = append(t.held[:0], p...)
+	}
+}
+
+// hand gives turns to who reads.
+func (t *turnReader) hand(turns []sessions.Turn) error {
+	for _, turn := range turns {
+		if err := t.each(PlacedTurn{Turn: turn, Place: t.begins + turn.Start}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// handOver gives the turns that are over, where the last one can be begun anew.
+func (t *turnReader) handOver(turns []sessions.Turn) error {
+	if len(turns) < 2 || MustCountWhole(t.adapter) {
+		return nil
+	}
+	last := turns[len(turns)-1].Start
+	first := t.fed - int64(len(t.held))
+	if last < first {
+		return nil
+	}
+	if err := t.hand(turns[:len(turns)-1]); err != nil {
+		return err
+	}
+	rest := t.held[last-first:]
+	t.begins, t.fed, t.held, t.follower = t.begins+last, 0, nil, t.adapter.Follow()
+	t.feed(rest)
+	return nil
+}
