@@ -31,6 +31,22 @@ type Line struct {
 // Source reports whether the line is one of a file, behind a sign.
 func (l Line) Source() bool { return l.Kind == Context || l.Kind == Added || l.Kind == Removed }
 
+// Known reports whether a line above a file's hunks says nothing that is not known from
+// the file's name, its former one and how it has changed.
+func (l Line) Known() bool {
+	if l.Kind != Header {
+		return false
+	}
+	for _, known := range []string{
+		"diff --git ", "index ", "--- ", "+++ ", "rename ", "copy ", "similarity ", "dissimilarity ", "new file mode 100644", "deleted file mode ",
+	} {
+		if strings.HasPrefix(l.Text, known) {
+			return true
+		}
+	}
+	return l.Text == ""
+}
+
 // Begins is the numbers of the first lines of a hunk, in the file before and after.
 func (l Line) Begins() (before, after int) {
 	fields := strings.Fields(l.Text)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
 
 	"github.com/umbra-vcs/umbra/commands/highlight"
 	"github.com/umbra-vcs/umbra/missions"
@@ -303,8 +304,32 @@ func TestHelpScrolls(t *testing.T) {
 	x := begin(t, world(1), 80, 12).keys("?").sees("more below")
 	x.keys(strings.Repeat("j", 100)).sees("leave      q")
 	x.misses("more below")
-	x.keys(strings.Repeat("k", 12)).sees("move       j k") // 20 lines, of which 8 are shown
+	x.keys(strings.Repeat("k", 14)).sees("move       j k") // 22 lines, of which 8 are shown
 	x.keys("pgdown", "x").misses("filter     /")
+}
+
+// TestHeaders: a patch begins with the names of its files, and v shows Git's own lines.
+func TestHeaders(t *testing.T) {
+	t.Parallel()
+	d := detail{
+		files: []missions.FileChange{{Path: "a"}, {Path: "b"}},
+		patch: highlight.Patch("diff --git a/a b/a\nindex 1..2 100644\n--- a/a\n+++ b/a\n@@ -1 +1 @@\n-was\n+is\ndiff --git a/b b/b\nold mode 100644\nnew mode 100755\n"),
+	}
+	for headers, want := range map[bool]string{
+		false: "a|@@ -1 +1 @@|-was|+is|b|old mode 100644|new mode 100755",
+		true:  "diff --git a/a b/a|index 1..2 100644|--- a/a|+++ b/a|@@ -1 +1 @@|-was|+is|diff --git a/b b/b|old mode 100644|new mode 100755",
+	} {
+		lines, _ := changeLines(d, nil, headers, words, highlight.Mono)
+		var got []string
+		for _, l := range lines[4:] { // below the list of files
+			got = append(got, strings.TrimSpace(ansi.Strip(l.render(40, false))))
+		}
+		if text := strings.Join(got, "|"); text != want {
+			t.Errorf("with headers %v it shows %s, want %s", headers, text, want)
+		}
+	}
+	x := begin(t, world(4), 160, 40).keys("j")
+	x.misses("diff --git").keys("v").sees("diff --git").keys("v").misses("diff --git")
 }
 
 // Each line of what changed belongs to its file; one whose type changed has two
@@ -314,7 +339,7 @@ func TestFilesOfAPatch(t *testing.T) {
 		files: []missions.FileChange{{Path: "a", Type: "type"}, {Path: "b"}},
 		patch: highlight.Patch("diff --git a/a b/a\n-was\ndiff --git a/a b/a\n+is\ndiff --git a/b b/b\n+b\n"),
 	}
-	_, files := changeLines(d, nil, words, highlight.Mono)
+	_, files := changeLines(d, nil, true, words, highlight.Mono)
 	if want := []int{-1, 0, 1, -1, 0, 0, 0, 0, 1, 1}; !slices.Equal(files, want) {
 		t.Errorf("the lines belong to %v, want %v", files, want)
 	}

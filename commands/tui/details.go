@@ -52,6 +52,7 @@ type details struct {
 	now     detail
 	have    bool
 	talking bool // the conversation is shown, not the changes
+	headers bool // patches have Git's own lines above each file
 	cache   map[string]detail
 	lines   []line // as they are shown, at a width
 	files   []int  // the file that each is about, by its index; -1 for none
@@ -212,7 +213,7 @@ func (m *model) layDetails() {
 	case d.talking:
 		d.lines = talkLines(d.now.said, d.width, m.o.Clean)
 	default:
-		d.lines, d.files = changeLines(d.now, d.marked, m.o.Words, m.o.Palette)
+		d.lines, d.files = changeLines(d.now, d.marked, d.headers, m.o.Words, m.o.Palette)
 	}
 	d.top = max(min(d.top, len(d.lines)-1), 0)
 	d.pointer = max(min(d.pointer, len(d.lines)-1), 0)
@@ -258,7 +259,7 @@ func headOf(s missions.ShowResult, o Words) []line {
 
 // changeLines are what changed: the files, then the patch. Which of the files each
 // line is about goes with them.
-func changeLines(d detail, marked []string, o Words, p highlight.Palette) (lines []line, files []int) {
+func changeLines(d detail, marked []string, headers bool, o Words, p highlight.Palette) (lines []line, files []int) {
 	add := func(file int, l line) { lines, files = append(lines, l), append(files, file) }
 	for _, l := range d.head {
 		add(-1, l)
@@ -279,12 +280,20 @@ func changeLines(d detail, marked []string, o Words, p highlight.Palette) (lines
 		add(-1, line{{"too many files for their differences to be shown; umbra show " + o.Short(d.key.from) + " has them", dim}})
 		return lines, files
 	}
+	file := -1
 	for _, l := range d.patch {
 		if len(lines) >= mostLines {
 			add(-1, line{{"… and more than is shown here; umbra diff shows it all", dim}})
 			return lines, files
 		}
-		add(min(l.File, len(d.files)-1), patchLine(l, p, o.Clean))
+		of := min(l.File, len(d.files)-1)
+		switch begins := of >= 0 && l.File != file; {
+		case headers || !l.Known():
+			add(of, patchLine(l, p, o.Clean))
+		case begins && len(d.files) > 1:
+			add(of, line{{o.Clean(d.files[of].Path), bold}})
+		}
+		file = l.File
 	}
 	return lines, files
 }

@@ -105,7 +105,10 @@ func (m *model) onViewKey(key string) tea.Cmd {
 		return m.fold()
 	case "Z":
 		return m.foldAll()
-	case "space", "v":
+	case "v":
+		m.details.headers = !m.details.headers
+		m.layDetails()
+	case "space":
 		switch m.focus {
 		case inDetails:
 			m.markPath()

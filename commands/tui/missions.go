@@ -90,14 +90,16 @@ func (l *missionList) pair() (ids []string, isPair bool) {
 // leastName is how many columns a name has at least: its state gives way to that.
 const leastName = 8
 
+// first is the mission that the pane begins with.
+func (l *missionList) first(r rect) int { return max(l.shown-r.h+2, 0) }
+
 // lines are the pane.
 func (l *missionList) lines(r rect, focused bool, o Words) []string {
 	if r.w == 0 || r.h == 0 {
 		return nil
 	}
 	lines := []string{heading("missions", focused, r.w)}
-	first := max(l.shown-r.h+2, 0)
-	for i := first; i < len(l.all) && len(lines) < r.h; i++ {
+	for i := l.first(r); i < len(l.all) && len(lines) < r.h; i++ {
 		x := l.all[i]
 		lead := ""
 		if l.depths[i] > 0 {

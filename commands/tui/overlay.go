@@ -70,7 +70,9 @@ type help struct{}
 
 const helpText = `move       j k ↑ ↓  pgup pgdn ctrl+u ctrl+d  ends: g G  turns: [ ]
 panes      tab shift+tab ← →     details: J K, or move there
+           a click goes there, the wheel moves what it is over
 turns      z folds one, Z all    c  the conversation or the changes
+           v  Git's own lines above each file of a patch, or none
 filter     /  words, state:STATE, path:PATH     esc takes it away
 compare    space marks a snapshot; two marks show what differs
            d: with the mark, or with the workspace as it is now

@@ -42,6 +42,10 @@ func (m *model) take(msg tea.Msg) tea.Cmd {
 		m.scroll()
 	case tea.KeyPressMsg:
 		return m.onKey(msg)
+	case tea.MouseClickMsg:
+		return clicked(m, msg)
+	case tea.MouseWheelMsg:
+		return wheeled(m, msg)
 	case tea.PasteMsg:
 		m.onPaste(msg.Content)
 	case listed:

@@ -16,7 +16,7 @@ import (
 // View is the screen.
 func (m model) View() tea.View {
 	v := tea.NewView(m.screen())
-	v.AltScreen = true
+	v.AltScreen, v.MouseMode = true, tea.MouseModeCellMotion
 	v.WindowTitle = "umbra timeline"
 	return v
 }

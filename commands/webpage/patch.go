@@ -69,7 +69,7 @@ func (p *Page) hunks(lines []highlight.Line) {
 	for _, l := range lines {
 		switch l.Kind {
 		case highlight.Header:
-			if saysMore(l.Text) {
+			if !l.Known() {
 				p.line("note", "", "", text(l.Text))
 			}
 		case highlight.Hunk:
@@ -88,17 +88,6 @@ func (p *Page) hunks(lines []highlight.Line) {
 			before, after = before+1, after+1
 		}
 	}
-}
-
-// saysMore reports whether a line above a file's hunks says what its title does not: a
-// mode, or that it is binary.
-func saysMore(header string) bool {
-	for _, known := range []string{"diff --git ", "index ", "--- ", "+++ ", "rename ", "copy ", "similarity ", "dissimilarity ", "new file mode 100644", "deleted file mode "} {
-		if strings.HasPrefix(header, known) {
-			return false
-		}
-	}
-	return header != ""
 }
 
 func (p *Page) line(class, before, after, code string) {
