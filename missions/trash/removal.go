@@ -30,6 +30,10 @@ func (b *Bin) Remove(ctx context.Context, r missions.RemoveRequest) (missions.Re
 		return result, err
 	}
 	for _, m := range list {
+		if fork := b.SideForkOf(m); fork != nil && !r.Force {
+			return result, missions.Errorf(missions.KindBusy, "leave it first: umbra fork exit "+fork.Name,
+				"%s is parked for its side fork %s, which has its terminal", m.Name, fork.Name)
+		}
 		if err := b.checkRemoval(m, r); err != nil {
 			return result, err
 		}
