@@ -29,6 +29,8 @@ type ProjectUsage struct {
 	Borrowed   int64  `json:"borrowed_bytes"` // shared with the user's repository
 	// Shared is what several missions have in common, such as a fork and its source.
 	Shared int64 `json:"shared_bytes"`
+	// Double is what is stored twice until the next housekeeping, as after the user's git gc.
+	Double int64 `json:"double_bytes"`
 	// Rest is what no mission leads to, and what Git needs to find things.
 	Rest     int64          `json:"rest_bytes"`
 	Missions []MissionUsage `json:"missions"`

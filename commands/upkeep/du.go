@@ -48,7 +48,8 @@ func describeUsage(p *print.Printer, u missions.Usage) {
 			}
 		}
 		row(project.Shared, "shared by several missions")
-		row(project.Rest, "what no mission leads to, and indexes")
+		row(project.Double, "stored twice until the next housekeeping, as after a git gc of yours")
+		row(project.Rest, "what no mission leads to, indexes and directories")
 		row(project.Borrowed, "your repository's own, which takes nothing more")
 	}
 	for _, w := range u.Other {

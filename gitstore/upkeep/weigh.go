@@ -21,6 +21,7 @@ import (
 type Weight struct {
 	Alone  []int64 // of each group, what no other group leads to
 	Shared int64   // what more than one group leads to
+	Double int64   // loose files of objects that are in a pack too, until the next Repack
 }
 
 // shared is the owner of an object that more than one group leads to.
@@ -38,7 +39,8 @@ func Weigh(ctx context.Context, s *shadow.Store, groups [][]gitstore.ID) (Weight
 		}
 	}
 	weight := Weight{Alone: make([]int64, len(groups))}
-	sizes, err := w.sizes(ctx)
+	sizes, double, err := w.sizes(ctx)
+	weight.Double = double
 	for id, size := range sizes {
 		if owner := w.owner[id]; owner == shared {
 			weight.Shared += size
@@ -116,13 +118,14 @@ func (w *weighing) tree(id gitstore.ID, group int) {
 }
 
 // sizes are what the objects take that are not borrowed: loose ones whole blocks,
-// packed ones what Git says.
-func (w *weighing) sizes(ctx context.Context) (map[gitstore.ID]int64, error) {
+// packed ones what Git says. What a packed one takes as a loose file too, as after the user's
+// git gc, is in double.
+func (w *weighing) sizes(ctx context.Context) (sizes map[gitstore.ID]int64, double int64, err error) {
 	if err := w.store.Rescan(); err != nil { // locate lists no packs
-		return nil, err
+		return nil, 0, err
 	}
 	ids := slices.SortedFunc(maps.Keys(w.owner), gitstore.ID.Compare)
-	sizes := make(map[gitstore.ID]int64, len(ids))
+	sizes = make(map[gitstore.ID]int64, len(ids))
 	var packed bytes.Buffer
 	kept := map[*shadow.Pack]bool{}
 	for i, at := range w.store.Locate(ids) {
@@ -132,6 +135,9 @@ func (w *weighing) sizes(ctx context.Context) (map[gitstore.ID]int64, error) {
 				sizes[ids[i]] = ownBytes(info)
 			}
 		case at.Pack != nil:
+			if info, err := os.Lstat(w.store.Own().LoosePath(ids[i])); err == nil {
+				double += ownBytes(info)
+			}
 			if _, asked := kept[at.Pack]; !asked {
 				kept[at.Pack] = at.Pack.Kept()
 			}
@@ -141,14 +147,14 @@ func (w *weighing) sizes(ctx context.Context) (map[gitstore.ID]int64, error) {
 		}
 	}
 	if packed.Len() == 0 {
-		return sizes, nil
+		return sizes, double, nil
 	}
 	out, err := git.Run(ctx, git.Command{
 		GitDir: w.store.Dir(), Stdin: &packed,
 		Args: []string{"cat-file", "--buffer", "--batch-check=%(objectname) %(objectsize:disk)"},
 	})
 	if err != nil {
-		return nil, err
+		return nil, double, err
 	}
 	for line := range bytes.Lines(out) {
 		name, size, _ := bytes.Cut(bytes.TrimSpace(line), []byte(" "))
@@ -158,7 +164,7 @@ func (w *weighing) sizes(ctx context.Context) (map[gitstore.ID]int64, error) {
 			sizes[id] = n
 		}
 	}
-	return sizes, nil
+	return sizes, double, nil
 }
 
 // ownBytes is what a file takes on the disk, nothing if it has another name: then

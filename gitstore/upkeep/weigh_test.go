@@ -65,7 +65,11 @@ func TestWeigh(t *testing.T) {
 		t.Errorf("loose: %+v", loose)
 	}
 
-	storetest.Must[[]byte](t)(s.Git(ctx, "repack", "-d", "--geometric=2"))
+	storetest.Must[[]byte](t)(s.Git(ctx, "repack", "--geometric=2"))
+	all := loose.Shared + loose.Alone[0] + loose.Alone[1] + loose.Alone[2]
+	if twice := storetest.Must[Weight](t)(Weigh(ctx, s, groups)); loose.Double != 0 || twice.Double != all {
+		t.Errorf("loose and packed: %+v, loose alone: %+v", twice, loose)
+	}
 	storetest.Must[[]byte](t)(s.Git(ctx, "prune-packed"))
 	packed := storetest.Must[Weight](t)(Weigh(ctx, s, groups))
 	if left, _ := filepath.Glob(filepath.Join(s.Dir(), "objects", "??", "*")); len(left) > 0 {

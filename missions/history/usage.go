@@ -74,7 +74,7 @@ func (rd *Reader) measureProject(ctx context.Context, p *projects.Project, u *mi
 		weight = upkeep.Weight{Alone: make([]int64, len(groups))}
 		u.Problems = append(u.Problems, missions.Problem{Invariant: "I3", Project: p.Name, Message: fmt.Sprintf("what each mission of %s takes can't be told: %v", p.Name, err), Fix: "umbra doctor"})
 	}
-	w.Shared, w.Rest = weight.Shared, w.Bytes-weight.Shared
+	w.Shared, w.Double, w.Rest = weight.Shared, weight.Double, w.Bytes-weight.Shared-weight.Double
 	for n := range w.Missions {
 		m := &w.Missions[n]
 		m.Files, m.Records = weight.Alone[2*n], weight.Alone[2*n+1]
