@@ -40,8 +40,8 @@ func allVerbs() []*call.Verb {
 		restores.Restore(), restores.Promote(mission.OfferRemoval), contests.Compare(), contests.Contest(), merges.Merge(), fixes.Fix(), land.Command(), restores.Undo(), restores.Redo(), history.Pin(), history.Unpin(), history.Pins(), history.Git(),
 		updates.Updates(), status.Command(), upkeep.Doctor(), config.Command(), daemon.Command(), hooks.Command(), hook.Command(), mcp.Command(),
 		complete.Scripts(), complete.Command(allVerbs), reference.Man(allVerbs), version.Command(), reference.Docs(allVerbs), uninstall.Command(allVerbs),
-		remotes.Remote(), remotes.Push(), remotes.Fetch(),
-		upkeep.Du(), upkeep.Import(), upkeep.Trash(), upkeep.Forget(),
+		remotes.Remote(), remotes.Push(), remotes.Fetch(), remotes.Export(),
+		upkeep.Du(), upkeep.Import(remotes.ImportFile), upkeep.Trash(), upkeep.Forget(),
 		demo.Command(), demo.ScriptedAgent(), automations.Command(), connect.Housekeeping(), keeper.ForkCommand(),
 	}
 }

@@ -125,6 +125,14 @@ func (r acts) Fetch(ctx context.Context, q FetchRequest) (Transfer, error) {
 	return method("fetch", Grows|Repeats, Service.Fetch).by(ctx, r, q)
 }
 
+func (r acts) Export(ctx context.Context, q ExportRequest) (Transfer, error) {
+	return method("export", Stores|Changes|Repeats, Service.Export).by(ctx, r, q)
+}
+
+func (r acts) ImportFile(ctx context.Context, q ImportFileRequest) (Transfer, error) {
+	return method("import_file", Grows|Repeats, Service.ImportFile).by(ctx, r, q)
+}
+
 func (r acts) Remove(ctx context.Context, q RemoveRequest) (RemoveResult, error) {
 	return method("remove", Changes, Service.Remove).
 		unsure("the mission was removed", "umbra mission ls shows what is left; nothing is ever deleted").by(ctx, r, q)

@@ -9,13 +9,16 @@ type Remotes interface {
 	Remotes(context.Context, RemoteRequest) ([]Remote, error)
 	Push(context.Context, PushRequest) (Transfer, error)
 	Fetch(context.Context, FetchRequest) (Transfer, error)
+	Export(context.Context, ExportRequest) (Transfer, error)
+	ImportFile(context.Context, ImportFileRequest) (Transfer, error)
 }
 
 // Remote is a Git repository that the missions of a project are pushed to and fetched
 // from: on another machine, or in a directory.
 type Remote struct {
 	Name string `json:"remote"`
-	URL  string `json:"url"` // without a password
+	URL  string `json:"url"`            // without a password
+	File bool   `json:"file,omitempty"` // it is a file that was imported: nothing is pushed to it
 	// Project is what the project is called there: the refs are below
 	// refs/umbra/<project>/.
 	Project  string            `json:"project"`
@@ -53,9 +56,24 @@ type FetchRequest struct {
 	Remote string `json:"remote,omitempty"` // "" is the only one
 }
 
+// ExportRequest writes moments, with all that was before them, to a file.
+type ExportRequest struct {
+	Caller  Caller   `json:"caller"`
+	Moments []string `json:"moments"`         // one of each mission, of one project
+	File    string   `json:"file"`            // relative to the caller's directory
+	Allow   []string `json:"allow,omitempty"` // as in PushRequest
+}
+
+// ImportFileRequest brings the missions of such a file. They are NAME/MISSION here.
+type ImportFileRequest struct {
+	Caller Caller `json:"caller"`
+	File   string `json:"file"`
+	Name   string `json:"name,omitempty"` // "" is made of the file's
+}
+
 // Transfer is what became of missions that were pushed or fetched.
 type Transfer struct {
-	Remote   string            `json:"remote"`
+	Remote   string            `json:"remote"` // its name, or the file that was written
 	Missions []TransferMission `json:"missions"`
 	// Left are refs of the remote that were not understood. They stay as they are.
 	Left []LeftRef `json:"left,omitempty"`

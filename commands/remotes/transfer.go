@@ -86,7 +86,8 @@ func listFindings(p *print.Printer, list []missions.SecretFinding) {
 	for _, f := range list {
 		p.Line("  %s  %s in %s, %s", p.Paint(print.Red, f.Rule+":"+f.Fingerprint), print.Clean(f.Redacted), print.Clean(f.Moment), print.Clean(f.Path))
 	}
-	p.Folded("  one that is no secret: the same command with --allow RULE:FINGERPRINT; one that is: umbra forget FILE says how its bytes go, and have it replaced by who issued it")
+	p.Folded("  one that is no secret: the same command with --allow RULE:FINGERPRINT; " +
+		"one that is: umbra forget FILE says how its bytes go, and have it replaced by who issued it")
 }
 
 func lookLike(n int) string {

@@ -11,33 +11,44 @@ import (
 
 // importOptions are the flags of umbra import.
 type importOptions struct {
-	agent, since string
-	preview      bool
+	agent, since, as string
+	preview          bool
 }
 
-// Import is `umbra import`.
-func Import() *call.Verb {
+// Import is `umbra import`. File imports what umbra export has written.
+func Import(file func(c *call.Call, file, name string) error) *call.Verb {
 	var o importOptions
 	return &call.Verb{
-		Name: "import", Args: "[agents]", Max: 1, Short: "keep the sessions that your agents have stored, before they delete them",
+		Name: "import", Args: "[agents|FILE]", Max: 1, Short: "keep the sessions that your agents have stored, or read what umbra export wrote",
 		Long: `Each session of Claude Code, Codex, Gemini CLI and OpenCode in their own stores that is no
 mission's becomes a closed mission, with its conversation as it is and the files as they
 are now: umbra mission resume and umbra fork go on with it, also when the agent has deleted
 it. Nothing is changed in the stores. Do it again at any time: what is kept already is passed
 over, and what was said since is added. Of OpenCode, the sessions are found that were
-there with Umbra's plugin.`,
+there with Umbra's plugin.
+
+With FILE, the missions that umbra export has written to it are NAME/MISSION here, as if
+they were fetched from a remote: umbra log reads one, umbra fork goes on with it.`,
 		Flags: []flags.Flag{
 			flags.String("agent", "only the sessions of `AGENT`: claude, codex, gemini, opencode", &o.agent),
 			flags.String("since", "no session that was written last before `TIME`: 2h, 3d, 2026-01-31", &o.since),
 			flags.Bool("preview", "only list", &o.preview),
+			flags.String("as", "of a FILE: the `NAME` in front of its missions (default: the file's)", &o.as),
 		},
-		Run: func(c *call.Call) error { return runImport(c, o) },
+		Run: func(c *call.Call) error { return runImport(c, o, file) },
 	}
 }
 
-func runImport(c *call.Call, o importOptions) error {
-	if what := c.Arg(0); what != "" && what != "agents" {
-		return missions.Errorf(missions.KindUsage, "umbra import agents takes in the sessions of your agents", "umbra can't import %q", what)
+func runImport(c *call.Call, o importOptions, file func(c *call.Call, file, name string) error) error {
+	ofAgents := o.agent != "" || o.since != "" || o.preview
+	switch what := c.Arg(0); {
+	case what != "" && what != "agents" && ofAgents:
+		return missions.Errorf(missions.KindUsage, "umbra import "+what+" [--as NAME], or umbra import agents with these flags",
+			"--agent, --since and --preview are about the sessions of your agents")
+	case what != "" && what != "agents":
+		return file(c, what, o.as)
+	case o.as != "":
+		return missions.Errorf(missions.KindUsage, "umbra import FILE --as NAME", "--as is about a file")
 	}
 	svc, caller, ctx, err := c.Asking()
 	if err != nil {

@@ -188,3 +188,62 @@ func (a *Area) Adopt(ctx context.Context) (objects int, bytes int64, err error) 
 	}
 	return objects, bytes, a.store.Rescan()
 }
+
+// Bundle writes commits, with everything that they need and the names that they are given,
+// to a file: gitformat-bundle(5). It replaces a file that is there when it is whole and
+// durable.
+func (a *Area) Bundle(ctx context.Context, refs []Ref, file string) error {
+	for _, ref := range refs {
+		path := filepath.Join(a.dir, filepath.FromSlash(ref.Name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			return err
+		}
+		if err := os.WriteFile(path, []byte(ref.ID.String()+"\n"), 0o600); err != nil {
+			return err
+		}
+	}
+	dir, name := filepath.Dir(file), "."+filepath.Base(file)+".umbra-"
+	if err := clearUnfinished(dir, name); err != nil {
+		return err
+	}
+	unfinished, err := flock.CreateTemp(dir, name+"*")
+	if err != nil {
+		return err
+	}
+	defer flock.DropTemp(unfinished)
+	_, err = git.Run(ctx, git.Command{
+		GitDir: a.dir, Dir: a.dir, Stdout: unfinished,
+		Config: []string{"pack.threads=1", "pack.windowMemory=64m", "core.bigFileThreshold=64m"},
+		Args:   []string{"bundle", "create", "--quiet", "-", "--all"},
+	})
+	if err != nil {
+		return err
+	}
+	if err := unfinished.Sync(); err != nil {
+		return err
+	}
+	failpoint.Hit("transfer.bundled")
+	return os.Rename(unfinished.Name(), file)
+}
+
+// clearUnfinished removes what killed processes have left of a file.
+func clearUnfinished(dir, prefix string) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if !strings.HasPrefix(e.Name(), prefix) {
+			continue
+		}
+		path := filepath.Join(dir, e.Name())
+		held, err := flock.Hold(path, os.O_RDONLY, unix.LOCK_EX)
+		if err != nil {
+			continue // somebody's, or gone
+		}
+		if err := errors.Join(os.Remove(path), flock.Release(held)); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -426,3 +426,62 @@ func TestSecretsDoNotLeave(t *testing.T) {
 		t.Errorf("an exception without a fingerprint: %v", err)
 	}
 }
+
+// TestExportedMomentGoesOn: a file holds a moment with all before it, and what is imported is
+// as if it were fetched: it is forked with its conversation, and a later file goes forward.
+func TestExportedMomentGoesOn(t *testing.T) {
+	t.Parallel()
+	c := startTalker(t)
+	ctx := context.Background()
+	c.hook("SessionStart", map[string]any{"source": "startup"})
+	c.takeTurn("first", "a.txt", "one\n")
+	c.takeTurn("second", "b.txt", "two\n")
+	source := c.only()
+	file := filepath.Join(t.TempDir(), "mail.umbra")
+	export := func(moments ...string) (missions.Transfer, error) {
+		return c.local.Export(ctx, missions.ExportRequest{Caller: c.caller(), Moments: moments, File: file})
+	}
+	if r, err := export(source.Name + "@1"); err != nil || len(r.Missions) != 1 || r.Missions[0].Objects < 4 {
+		t.Fatalf("exported: %+v %v", r, err)
+	}
+	b := newBench(t)
+	b.local.Adapters = projects.Agents()
+	request := missions.ImportFileRequest{Caller: b.caller(), File: file}
+	read := func(want missions.TransferState) {
+		t.Helper()
+		r, err := b.local.ImportFile(ctx, request)
+		if err != nil || r.Remote != "mail" || len(states(r)) != 1 || states(r)["mail/"+source.Name] != want {
+			t.Errorf("imported: %+v %v, want %s", r, err, want)
+		}
+	}
+	read(missions.TransferNew)
+	read(missions.TransferSame)
+	if _, err := b.local.Cat(ctx, missions.CatRequest{Caller: b.caller(), Moment: "mail/" + source.Name, Path: "b.txt"}); kindOf(err) != missions.KindNotFound {
+		t.Errorf("what came after the moment: %v", err)
+	}
+	if _, err := export(source.Name); err != nil {
+		t.Fatal(err)
+	}
+	read(missions.TransferUpdated)
+	made, err := b.local.Fork(ctx, missions.ForkRequest{Caller: b.caller(), From: "mail/" + source.Name})
+	if err != nil {
+		t.Fatal(err)
+	}
+	said, err := os.ReadFile(made.Missions[0].SessionPath)
+	if err != nil || !strings.Contains(string(said), "second") || strings.Contains(string(said), c.dir+"/b.txt") {
+		t.Errorf("conversation of the fork: %v\n%s", err, said)
+	}
+	if _, err := b.local.Push(ctx, missions.PushRequest{Caller: b.caller()}); kindOf(err) != missions.KindNotFound {
+		t.Errorf("pushed to a file: %v", err)
+	}
+	if _, err := export(source.Name, source.Name+"@1"); kindOf(err) != missions.KindUsage {
+		t.Errorf("two moments of a mission: %v", err)
+	}
+	if err := os.WriteFile(file, []byte("no bundle\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.local.ImportFile(ctx, request); kindOf(err) != missions.KindUsage {
+		t.Errorf("what is no bundle: %v", err)
+	}
+	b.healthy()
+}

@@ -202,7 +202,9 @@ func (f *fetching) checkHistory(m *projects.Mission) error {
 
 // count counts what is new of a mission, beside what was fetched before and the missions
 // that were counted already, and notes which missions its snapshots are of.
-func (f *fetching) count(ctx context.Context, m theirMission, old map[gitstore.RefName]gitstore.ID, known []gitstore.ID) (objects int, bytes int64, all []gitstore.ID, err error) {
+func (f *fetching) count(
+	ctx context.Context, m theirMission, old map[gitstore.RefName]gitstore.ID, known []gitstore.ID,
+) (objects int, bytes int64, all []gitstore.ID, err error) {
 	before := slices.Clone(known)
 	for _, id := range old {
 		if !id.IsZero() {

@@ -34,7 +34,7 @@ func (c *Carrier) Push(ctx context.Context, r missions.PushRequest) (missions.Tr
 		if err != nil {
 			return err
 		}
-		one, err := s.find(r.Remote)
+		one, err := s.findRepository(r.Remote)
 		if err != nil {
 			return err
 		}

@@ -38,6 +38,7 @@ type savedRemote struct {
 	Name    string `json:"name"`
 	URL     string `json:"url"` // with its password, if it has one
 	Project string `json:"project"`
+	File    bool   `json:"file,omitempty"` // it is a file that was imported
 	// Pushed has for each mission the snapshot that the remote had after the last push.
 	Pushed map[string]gitstore.ID `json:"pushed,omitempty"`
 }
@@ -81,6 +82,23 @@ func (s saved) find(name string) (*savedRemote, error) {
 		return nil, missions.Errorf(missions.KindAmbiguous, "name one of them", "this project has the remotes %s", strings.Join(names, ", "))
 	}
 	return nil, missions.Errorf(missions.KindNotFound, "umbra remote ls; umbra remote add "+name+" URL", "this project has no remote %q", name)
+}
+
+// findRepository is find among those that can be pushed to.
+func (s saved) findRepository(name string) (*savedRemote, error) {
+	if name != "" {
+		one, err := s.find(name)
+		if err == nil && one.File {
+			err = missions.Errorf(missions.KindUsage, "umbra export MOMENT… -o FILE writes a file", "%s is a file that was imported: nothing is pushed to it", name)
+		}
+		return one, err
+	}
+	repositories := saved{Remotes: slices.DeleteFunc(slices.Clone(s.Remotes), func(r savedRemote) bool { return r.File })}
+	one, err := repositories.find("")
+	if err != nil {
+		return nil, err
+	}
+	return s.find(one.Name)
 }
 
 // AddRemote notes a remote. It is not asked for anything yet. A directory that has no
@@ -223,7 +241,7 @@ func (c *Carrier) Remotes(_ context.Context, r missions.RemoteRequest) ([]missio
 // view is a remote as the user sees it: the missions of this home that were pushed, by
 // whether there is more of them by now, and those that were fetched.
 func (c *Carrier) view(p *projects.Project, r savedRemote) missions.Remote {
-	v := missions.Remote{Name: r.Name, URL: transfer.WithoutPassword(r.URL), Project: r.Project, Missions: []missions.TransferMission{}}
+	v := missions.Remote{Name: r.Name, URL: transfer.WithoutPassword(r.URL), Project: r.Project, File: r.File, Missions: []missions.TransferMission{}}
 	for _, id := range slices.Sorted(maps.Keys(r.Pushed)) {
 		m, err := c.LoadMission(p, id)
 		if err != nil {

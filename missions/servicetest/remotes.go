@@ -28,6 +28,16 @@ func missionsCarried(d *desk) {
 	if d.ok("remotes", err); len(list) != 1 || len(list[0].Missions) != 1 || list[0].Missions[0].Mission != "work" {
 		d.wrong("remotes %+v", list)
 	}
+	written, err := d.Export(d.ctx, missions.ExportRequest{Caller: d.caller(), Moments: []string{"work"}, File: "../work.umbra"})
+	if d.ok("export", err); len(written.Missions) != 1 || written.Remote != filepath.Join(d.user, "work.umbra") {
+		d.wrong("exported %+v", written)
+	}
+	read, err := d.ImportFile(d.ctx, missions.ImportFileRequest{Caller: d.caller(), File: "../work.umbra", Name: "mail"})
+	if d.ok("import a file", err); read.Remote != "mail" || len(read.Missions) != 0 { // they are its own
+		d.wrong("imported %+v", read)
+	}
+	_, err = d.ImportFile(d.ctx, missions.ImportFileRequest{Caller: d.caller(), File: "a.txt"})
+	d.refuses("import what is no bundle", missions.KindUsage, err)
 	_, err = d.Push(d.ctx, missions.PushRequest{Caller: d.caller(), Remote: "home"})
 	d.refuses("push to no remote", missions.KindNotFound, err)
 	_, err = d.RemoveRemote(d.ctx, missions.RemoteRequest{Caller: d.caller(), Name: "office"})

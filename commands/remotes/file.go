@@ -1,0 +1,47 @@
+package remotes
+
+import (
+	"github.com/umbra-vcs/umbra/commands/call"
+	"github.com/umbra-vcs/umbra/commands/flags"
+	"github.com/umbra-vcs/umbra/missions"
+)
+
+// Export is `umbra export`.
+func Export() *call.Verb {
+	var file string
+	var allow flags.List
+	return &call.Verb{
+		Name: "export", Args: "MOMENT…", Min: 1, Max: call.AnyNumber, Short: "write moments, with all before them, to one file",
+		Long: `The file is a Git bundle with snapshots and conversations: for another machine, an archive or
+a mail. umbra import FILE reads it there. What looks like a secret is listed first, as
+by umbra push, and nothing is written.`,
+		Flags: []flags.Flag{
+			flags.String("output", "write to `FILE`; one that is there is replaced", &file, "o"),
+			flags.Strings("allow", "write it although it looks like a secret: `RULE:FINGERPRINT`, as listed (repeatable)", &allow),
+		},
+		Run: func(c *call.Call) error {
+			svc, caller, ctx, err := c.Asking()
+			if err != nil {
+				return err
+			}
+			r, err := svc.Export(ctx, missions.ExportRequest{Caller: caller, Moments: c.Arguments, File: file, Allow: allow.Value()})
+			if err != nil {
+				return err
+			}
+			return report(c, r, "written to", "nothing was written")
+		},
+	}
+}
+
+// ImportFile brings the missions of a file, for `umbra import`.
+func ImportFile(c *call.Call, file, name string) error {
+	svc, caller, ctx, err := c.Asking()
+	if err != nil {
+		return err
+	}
+	r, err := svc.ImportFile(ctx, missions.ImportFileRequest{Caller: caller, File: file, Name: name})
+	if err != nil {
+		return err
+	}
+	return report(c, r, "imported as", "it has nothing that is not here already")
+}

@@ -1,0 +1,178 @@
+package remotes
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/transfer"
+	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/addresses"
+	"github.com/umbra-vcs/umbra/missions/projects"
+)
+
+// Export writes moments of missions, with all before them, to a file: a Git bundle. A file
+// that is there is replaced when the new one is whole.
+func (c *Carrier) Export(ctx context.Context, r missions.ExportRequest) (missions.Transfer, error) {
+	result := missions.Transfer{Missions: []missions.TransferMission{}}
+	if err := checkAllowed(r.Allow); err != nil {
+		return result, err
+	}
+	if r.File == "" || len(r.Moments) == 0 {
+		return result, missions.Errorf(missions.KindUsage, "umbra export MOMENT… -o FILE", "an export needs moments and a file")
+	}
+	file := projects.AbsolutePath(r.Caller.Cwd, r.File)
+	result.Remote = file
+	moments, err := c.momentsOf(ctx, r)
+	if err != nil {
+		return result, err
+	}
+	p := moments[0].Project
+	if err := checkProjectName(p.Name); err != nil {
+		return result, err
+	}
+	err = c.withProject(ctx, p, func() error {
+		s, err := readSaved(p)
+		if err != nil {
+			return err
+		}
+		if len(r.Allow) > 0 {
+			s.allow(r.Allow)
+			if err := s.write(p); err != nil {
+				return err
+			}
+		}
+		return c.export(ctx, p, file, moments, newSearch(p, s.Allowed), &result)
+	})
+	return result, err
+}
+
+// momentsOf are the moments of a request, one of each mission at most, in one project.
+func (c *Carrier) momentsOf(ctx context.Context, r missions.ExportRequest) (list []addresses.ResolvedMoment, err error) {
+	for _, text := range r.Moments {
+		at, err := c.addresses.FindMoment(ctx, r.Caller, text, addresses.InAnyProject)
+		if err != nil {
+			return nil, err
+		}
+		for _, before := range list {
+			if before.ID == at.ID {
+				return nil, missions.Errorf(missions.KindUsage, "name the later one", "%s was named twice: a moment has all before it", at.Name)
+			}
+			if before.Project.ID != at.Project.ID {
+				return nil, missions.Errorf(missions.KindUsage, "export each to a file of its own", "%s and %s are of two projects", before.Name, at.Name)
+			}
+		}
+		list = append(list, at)
+	}
+	return list, nil
+}
+
+func (c *Carrier) export(ctx context.Context, p *projects.Project, file string, moments []addresses.ResolvedMoment, s *search, result *missions.Transfer) error {
+	var refs []transfer.Ref
+	var known []gitstore.ID
+	var list []*projects.Mission
+	for _, at := range moments {
+		snapshot := at.Snapshot.ID
+		record := at.Snapshot.Record
+		if snapshot == at.Tip.ID {
+			record = at.Record // with what was changed of the mission since
+		}
+		one := missions.TransferMission{Mission: at.Name, ID: at.ID, State: missions.TransferNew}
+		var err error
+		if one.Objects, one.Bytes, err = s.look(ctx, at.Mission, []gitstore.ID{snapshot, record}, known); err != nil {
+			return err
+		}
+		known = append(known, snapshot, record)
+		refs = append(refs,
+			transfer.Ref{Name: remoteRef(p.Name, gitstore.AgentRef(at.ID)), ID: snapshot},
+			transfer.Ref{Name: remoteRef(p.Name, gitstore.RecordRef(at.ID)), ID: record})
+		result.Missions, list = append(result.Missions, one), append(list, at.Mission)
+	}
+	if result.Findings = s.findings(list); len(result.Findings) > 0 {
+		result.Missions = []missions.TransferMission{}
+		return nil
+	}
+	area, err := transfer.Open(p.Store)
+	if err != nil {
+		return err
+	}
+	defer area.Remove()
+	missions.Notify(ctx, missions.Notice{Text: "writing " + file})
+	if err := area.Bundle(ctx, refs, file); err != nil {
+		return missions.Errorf(missions.KindFailed, "look at the place and its room; nothing was replaced", "write %s: %w", file, err)
+	}
+	return nil
+}
+
+// ImportFile brings the missions of a file that Export has written, as if they were fetched
+// from a remote. The same file, or a later one in its place, may be imported again.
+func (c *Carrier) ImportFile(ctx context.Context, r missions.ImportFileRequest) (missions.Transfer, error) {
+	result := missions.Transfer{Missions: []missions.TransferMission{}}
+	file := projects.AbsolutePath(r.Caller.Cwd, r.File)
+	if info, err := os.Stat(file); err != nil || !info.Mode().IsRegular() {
+		return result, missions.Errorf(missions.KindNotFound,
+			"umbra export MOMENT… -o FILE writes one; umbra import agents takes in the sessions of your agents", "there is no file %s", file)
+	}
+	name := r.Name
+	if name == "" {
+		name = missions.NameFromPrompt(strings.TrimSuffix(filepath.Base(file), filepath.Ext(file)))
+	}
+	if err := missions.CheckName(name); err != nil {
+		return result, missions.Errorf(missions.KindUsage, "say which name the missions are to have here: --as NAME", "%s gives no name: %w", file, err)
+	}
+	at, err := c.addresses.LocateCaller(r.Caller)
+	if err != nil {
+		return result, err
+	}
+	one := savedRemote{Name: name, URL: file, File: true}
+	if one.Project, err = c.projectIn(ctx, one, r.Caller); err != nil {
+		return result, err
+	}
+	p := at.Project
+	if p == nil {
+		if p, err = c.FindOrCreateProject(ctx, at.Directory); err != nil {
+			return result, err
+		}
+	}
+	result.Remote = name
+	err = c.withProject(ctx, p, func() error {
+		s, err := readSaved(p)
+		if err != nil {
+			return err
+		}
+		have, err := s.find(name)
+		switch {
+		case err == nil && !have.File:
+			return missions.Errorf(missions.KindConflict, "umbra import "+r.File+" --as NAME", "there is a remote %s already", name)
+		case err == nil:
+			*have = one
+		default:
+			s.Remotes = append(s.Remotes, one)
+		}
+		if err := s.write(p); err != nil {
+			return err
+		}
+		f := &fetching{Carrier: c, project: p, remote: one, at: c.remote(one, r.Caller), result: &result}
+		return f.fetch(ctx)
+	})
+	return result, err
+}
+
+// projectIn is the project whose missions a file has.
+func (c *Carrier) projectIn(ctx context.Context, file savedRemote, caller missions.Caller) (string, error) {
+	t, err := c.readTheirs(ctx, file, c.remote(file, caller))
+	var failed *transfer.Error
+	if errors.As(err, &failed) {
+		return "", missions.Errorf(missions.KindUsage, "umbra export MOMENT… -o FILE writes one", "%s is no file of missions: %w", file.URL, err)
+	}
+	if err != nil {
+		return "", err
+	}
+	if len(t.projects) != 1 {
+		return "", missions.Errorf(missions.KindUsage, "umbra export MOMENT… -o FILE writes one", "%s holds the missions of %d projects", file.URL, len(t.projects))
+	}
+	return t.projects[0], nil
+}
