@@ -39,6 +39,9 @@ umbra mission output FORK --check prints. What it writes is work like any other.
 }
 
 func runCompare(c *call.Call, check, page string, diff bool) error {
+	if err := webpage.Check(c, page); err != nil {
+		return err
+	}
 	svc, caller, ctx, err := c.Asking()
 	if err != nil {
 		return err

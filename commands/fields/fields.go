@@ -47,6 +47,20 @@ func (f Fields) Write(w io.Writer, result any) error {
 	return err
 }
 
+// WriteLine is Write on one line.
+func (f Fields) WriteLine(w io.Writer, result any) error {
+	var text, line bytes.Buffer
+	err := f.Write(&text, result)
+	if e := json.Compact(&line, text.Bytes()); err == nil {
+		err = e
+	}
+	line.WriteByte('\n')
+	if _, werr := w.Write(line.Bytes()); werr != nil {
+		return werr
+	}
+	return err
+}
+
 // pick keeps of an object, or of each in a list, the fields that were asked for, in the
 // order in which they were.
 func (f Fields) pick(text []byte, known []string) ([]byte, error) {

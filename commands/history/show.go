@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -26,7 +27,7 @@ func Show() *call.Verb {
 }
 
 func runShow(c *call.Call, o changeOptions, page string) error {
-	if err := o.check(); err != nil {
+	if err := cmp.Or(o.check(), webpage.Check(c, page)); err != nil {
 		return err
 	}
 	o = o.orLines()

@@ -17,7 +17,8 @@ import (
 func snapshotPage(s missions.ShowResult, o changeOptions, source *webpage.Source, paths []string) (*webpage.Page, error) {
 	e, title, from, files, patch := s.Entry, "What changed", s.Entry.Parent, s.Files, s.Patch
 	if e.Turn > 0 && slices.Contains(e.Triggers, string(missions.TriggerIdle)) {
-		d, err := source.Service.Diff(source.Ctx, missions.DiffRequest{Caller: source.Caller, From: e.Mission, Turn: e.Turn, Patch: o.lines(), Paths: paths})
+		mission, _, _ := strings.Cut(e.Address, "@") // as it can be typed: that of another home may have the same id
+		d, err := source.Service.Diff(source.Ctx, missions.DiffRequest{Caller: source.Caller, From: mission, Turn: e.Turn, Patch: o.lines(), Paths: paths})
 		if err != nil {
 			return nil, err
 		}

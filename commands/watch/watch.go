@@ -79,12 +79,9 @@ type Event struct {
 
 func (e Event) write(c *call.Call) error {
 	if c.JSON {
-		line, err := json.Marshal(e)
-		if err != nil {
-			return err
-		}
-		c.Out.Write(string(line) + "\n")
-	} else if e.words {
+		return c.Fields.WriteLine(c.Stdout, e)
+	}
+	if e.words {
 		e.print(c.Out)
 	}
 	return c.Out.Flush()

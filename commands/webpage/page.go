@@ -10,7 +10,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/umbra-vcs/umbra/commands/call"
@@ -122,12 +121,22 @@ func Flag(file *string) flags.Flag {
 	return flags.String("html", "write one page for a browser, which needs nothing beside it, to `FILE` (- prints it)", file)
 }
 
+// Check refuses, before anything is done, what Save would.
+func Check(c *call.Call, file string) error {
+	switch {
+	case file == "":
+		return nil
+	case c.JSON:
+		return missions.Errorf(missions.KindUsage, "choose one", "--html and --json contradict each other")
+	case file == "-":
+		return nil
+	}
+	return checkFree(file)
+}
+
 // Save writes a page where --html says. A file that is there already is written over only
 // if it is empty or a page of Umbra's.
 func Save(c *call.Call, file string, p *Page) error {
-	if c.JSON {
-		return missions.Errorf(missions.KindUsage, "choose one", "--html and --json contradict each other")
-	}
 	if file == "-" {
 		return c.Print(nil, func(out *print.Printer) { out.Write(p.b.String()) })
 	}
@@ -142,19 +151,13 @@ func (p *Page) save(file string) error {
 	if err := checkFree(file); err != nil {
 		return err
 	}
-	temporary, err := os.CreateTemp(filepath.Dir(file), ".umbra-*.html")
+	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o666)
 	if err != nil {
 		return cannotWrite(file, err)
 	}
-	defer os.Remove(temporary.Name())
-	if _, err = temporary.WriteString(p.b.String()); err == nil {
-		err = temporary.Chmod(0o644)
-	}
-	if e := temporary.Close(); err == nil {
+	_, err = f.WriteString(p.b.String())
+	if e := f.Close(); err == nil {
 		err = e
-	}
-	if err == nil {
-		err = os.Rename(temporary.Name(), file)
 	}
 	if err != nil {
 		return cannotWrite(file, err)
@@ -162,12 +165,17 @@ func (p *Page) save(file string) error {
 	return nil
 }
 
-// checkFree refuses a file in whose place nothing may be written.
+// checkFree refuses a place where no page may be written.
 func checkFree(file string) error {
-	before, err := os.Open(file)
-	if errors.Is(err, fs.ErrNotExist) {
+	switch info, err := os.Stat(file); {
+	case errors.Is(err, fs.ErrNotExist):
 		return nil
+	case err != nil:
+		return cannotWrite(file, err)
+	case !info.Mode().IsRegular():
+		return missions.Errorf(missions.KindConflict, "name a file; --html - prints the page", "%s is no file", print.Path(file))
 	}
+	before, err := os.Open(file)
 	if err != nil {
 		return cannotWrite(file, err)
 	}

@@ -87,6 +87,9 @@ func TestSave(t *testing.T) {
 		if err := New(title).save(file); err != nil {
 			t.Fatal(err)
 		}
+		if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%v, %v: what was its user's alone is not", info.Mode(), err)
+		}
 		if got, err := os.ReadFile(file); err != nil || !strings.Contains(string(got), "<h1>"+title+"</h1>") {
 			t.Errorf("%v\n%s", err, got)
 		}
@@ -100,7 +103,7 @@ func TestSave(t *testing.T) {
 			t.Errorf("%q became %q: %v", precious, got, err)
 		}
 	}
-	for name, want := range map[string]string{filepath.Join(dir, "no", "page.html"): "no such file", dir: "is a directory"} {
+	for name, want := range map[string]string{filepath.Join(dir, "no", "page.html"): "no such file", dir: "is no file", os.DevNull: "is no file"} {
 		if err := New("fourth").save(name); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", name, err)
 		}
