@@ -28,6 +28,8 @@ func tools() []adder {
 			"Use it to find the moment that the other tools are to be given. (umbra log)", listSnapshots),
 		reading("show", "Show one moment: its prompt, what was said in its turn, and what changed since the snapshot before. (umbra show)", showMoment),
 		reading("cat", "Read a file as it was at a moment, also one that was deleted since. (umbra cat)", readFile),
+		reading("search", "Find the moments at which something was said or done, newest first, in every mission of your user's: prompts, answers, tool calls with their commands and exit codes, "+
+			"messages of snapshots, names of files. (umbra search)", search),
 		reading("diff", "Compare two moments of a mission, or of two missions such as forks of each other, or a moment with the files as they are now. (umbra diff)", diff),
 		adding("compare", "Hold forks beside each other: turns, time, tokens, files and lines of each since it was forked, and which files several have changed. "+
 			"A snapshot of each is taken for that. Which of them is good, your own look at their files says. (umbra compare)", compareForks),
@@ -102,6 +104,23 @@ func readFile(in catInput) (line, error) {
 		in.Path = "./" + in.Path
 	}
 	return command("cat").then(in.Moment, in.Path), notFlags(in.Moment)
+}
+
+type searchInput struct {
+	Query   string `json:"query" jsonschema:"words, all of which are to be in one message, call or name, or a text in double quotes that is to be there as it is"`
+	Mission string `json:"mission,omitempty" jsonschema:"only what was said and done in this mission"`
+	In      string `json:"in,omitempty" jsonschema:"only in these places, with commas: prompts, answers, tools, commands, messages, paths, or files, their content as it ever was"`
+	Since   string `json:"since,omitempty" jsonschema:"only what is not older, such as 10m, 2h, 3d or 2026-01-31"`
+	Limit   int    `json:"limit,omitempty" jsonschema:"how many moments at most; 30 if it is left out"`
+}
+
+// search gives the query a blank in front, so that it is taken for no flag.
+func search(in searchInput) (line, error) {
+	if in.Limit <= 0 {
+		in.Limit = 30
+	}
+	l := command("search").with("n", strconv.Itoa(in.Limit)).with("mission", in.Mission).with("in", in.In).with("since", in.Since)
+	return l.then(" " + in.Query), nil
 }
 
 type diffInput struct {
