@@ -107,7 +107,7 @@ func wayOn(hit missions.SearchHit) string {
 	if hit.Removed {
 		return fmt.Sprintf("%s is in the trash: umbra trash restore %s", hit.Mission, hit.Mission)
 	}
-	return fmt.Sprintf("umbra show %s shows the first one; umbra fork and umbra restore take it too", hit.Address)
+	return fmt.Sprintf("umbra show %s shows the first; umbra fork and restore take it too", hit.Address)
 }
 
 // markOf matches what a query looks for.
@@ -132,12 +132,12 @@ func markOf(query string) *regexp.Regexp {
 func writeHits(p *print.Printer, hits []missions.SearchHit, mark *regexp.Regexp) {
 	const addressColumns = 20
 	for _, hit := range hits {
-		address := print.Cut(print.Clean(hit.Address), addressColumns)
-		pad := strings.Repeat(" ", addressColumns-print.Columns(address))
+		address := print.Clean(hit.Address) // whole: it is to be typed
+		pad := strings.Repeat(" ", max(0, addressColumns-print.Columns(address)))
 		about := fmt.Sprintf("  %-8s %-8s ", p.When(hit.At), hit.In)
 		text := hitText(hit)
 		if p.Width > 0 {
-			text = keepInSight(text, mark, p.Width-addressColumns-print.Columns(about)-1)
+			text = keepInSight(text, mark, p.Width-print.Columns(address+pad+about)-1)
 		}
 		p.Line("%s%s%s%s", p.Paint(print.Yellow, address), pad, p.Paint(print.Dim, about), p.Mark(mark, text))
 	}
