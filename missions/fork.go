@@ -7,28 +7,30 @@ import (
 
 // ForkRequest asks for missions that begin where another is, or was.
 type ForkRequest struct {
-	Caller    Caller        `json:"caller"`
-	From      string        `json:"from"` // mission or moment; "" is the default mission now
-	Name      string        `json:"name,omitempty"`
-	Count     int           `json:"count"` // 0 is one, named without a number
-	Workspace string        `json:"workspace,omitempty"`
-	Prompt    string        `json:"prompt,omitempty"`
-	Prompts   []string      `json:"prompts,omitempty"` // instead: Count forks for each of them
-	Again     bool          `json:"again,omitempty"`
-	Command   []string      `json:"command,omitempty"`
-	Agent     string        `json:"agent,omitempty"`    // another one, with its own program
-	Model     string        `json:"model,omitempty"`    // that the agent is to use, "" as the source's command says
-	Variants  []ForkVariant `json:"variants,omitempty"` // instead of Agent and Model: the forks once for each of them
-	Contest   *Contest      `json:"contest,omitempty"`  // that the forks are of
-	Headless  bool          `json:"headless,omitempty"` // the agents are to be launched without a terminal
-	EnvNames  []string      `json:"env_names,omitempty"`
-	Ignored   string        `json:"ignored,omitempty"` // copy (default) or skip
-	Config    string        `json:"config,omitempty"`  // of the agent: source (default), now, or a version's id
-	NoWait    bool          `json:"no_wait,omitempty"`
-	Timeout   time.Duration `json:"timeout,omitempty"` // of waiting for idle; 0 is 5 minutes
-	Launching bool          `json:"launching"`
-	Yes       bool          `json:"yes,omitempty"` // copy ignored files above the limit
-	Force     bool          `json:"force,omitempty"`
+	Caller    Caller   `json:"caller"`
+	From      string   `json:"from"` // mission or moment; "" is the default mission now
+	Name      string   `json:"name,omitempty"`
+	Count     int      `json:"count"` // 0 is one, named without a number
+	Workspace string   `json:"workspace,omitempty"`
+	Prompt    string   `json:"prompt,omitempty"`
+	Prompts   []string `json:"prompts,omitempty"` // instead: Count forks for each of them
+	Again     bool     `json:"again,omitempty"`
+	Command   []string `json:"command,omitempty"`
+	Agent     string   `json:"agent,omitempty"` // another one, with its own program
+	// FilesAlone leaves the conversation with the source, also where Agent is the same.
+	FilesAlone bool          `json:"files_alone,omitempty"`
+	Model      string        `json:"model,omitempty"`    // that the agent is to use, "" as the source's command says
+	Variants   []ForkVariant `json:"variants,omitempty"` // instead of Agent and Model: the forks once for each of them
+	Contest    *Contest      `json:"contest,omitempty"`  // that the forks are of
+	Headless   bool          `json:"headless,omitempty"` // the agents are to be launched without a terminal
+	EnvNames   []string      `json:"env_names,omitempty"`
+	Ignored    string        `json:"ignored,omitempty"` // copy (default) or skip
+	Config     string        `json:"config,omitempty"`  // of the agent: source (default), now, or a version's id
+	NoWait     bool          `json:"no_wait,omitempty"`
+	Timeout    time.Duration `json:"timeout,omitempty"` // of waiting for idle; 0 is 5 minutes
+	Launching  bool          `json:"launching"`
+	Yes        bool          `json:"yes,omitempty"` // copy ignored files above the limit
+	Force      bool          `json:"force,omitempty"`
 }
 
 // Check reports what contradicts itself in a request, or is missing.

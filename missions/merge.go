@@ -7,16 +7,19 @@ import "slices"
 type MergeRequest struct {
 	Caller  Caller    `json:"caller"`
 	Step    MergeStep `json:"step"`
-	Forks   []string  `json:"forks,omitempty"` // of MergeBegin
-	Into    string    `json:"into,omitempty"`  // "": their parent, or the one merge that waits
-	Auto    MergeAuto `json:"auto,omitempty"`  // "" is as before, MergeLow at first
-	Check   string    `json:"check,omitempty"` // a command; "" is as before
+	Forks   []string  `json:"forks,omitempty"`  // of MergeBegin
+	Into    string    `json:"into,omitempty"`   // "": their parent, or the one merge that waits
+	Auto    MergeAuto `json:"auto,omitempty"`   // "" is as before, MergeLow at first
+	Check   string    `json:"check,omitempty"`  // a command; "" is as before
+	Merger  string    `json:"merger,omitempty"` // an agent that proposes what paths become; "" is as before
 	Preview bool      `json:"preview,omitempty"`
 	Force   bool      `json:"force,omitempty"` // whatever the agents or Git do, and whatever the check says
 	// Choices are of MergeResolve.
 	Choices []MergeChoice `json:"choices,omitempty"`
 	// Checked is, of MergeContinue, what the check said of a tree.
 	Checked *MergeCheck `json:"checked,omitempty"`
+	// Proposed is, of MergeProposed, how the merger has ended.
+	Proposed *MergerEnd `json:"proposed,omitempty"`
 	// Texts are, of MergeStatus, the paths whose texts are wanted.
 	Texts []string `json:"texts,omitempty"`
 }
@@ -32,6 +35,8 @@ const (
 	MergeBegin    MergeStep = "begin"    // and end it, where nothing is open
 	MergeContinue MergeStep = "continue" // end it, if nothing is open any more
 	MergeScratch  MergeStep = "scratch"  // make a workspace in which the check can run
+	MergePropose  MergeStep = "propose"  // make a mission whose agent proposes what paths become
+	MergeProposed MergeStep = "proposed" // take over what that agent has written
 	MergeResolve  MergeStep = "resolve"  // choose what becomes of paths
 	MergeStatus   MergeStep = "status"
 	MergeAbort    MergeStep = "abort"
@@ -68,6 +73,8 @@ const (
 	TakeBoth   MergeTake = "both"   // the lines of all, ours first
 	TakeMerged MergeTake = "merged" // what Git made
 	TakeFile   MergeTake = "file"   // Content
+	// TakeProposal is what an agent has proposed.
+	TakeProposal MergeTake = "proposal"
 )
 
 // Typed is what a user types for it: FILE stands for the name of a file.
@@ -103,14 +110,32 @@ type MergeSide struct {
 
 // MergedPath is a path of a merge, and how much of a question it is.
 type MergedPath struct {
-	Path     string      `json:"path"`
-	Missions []string    `json:"missions"` // that changed it
-	Severity Severity    `json:"severity"`
-	Auto     bool        `json:"auto"` // taken without a question
-	Reason   string      `json:"reason"`
-	Options  []MergeTake `json:"options"`
-	Chosen   string      `json:"chosen,omitempty"` // by the user
-	Texts    *MergeTexts `json:"texts,omitempty"`  // where they were asked for
+	Path     string         `json:"path"`
+	Missions []string       `json:"missions"` // that changed it
+	Severity Severity       `json:"severity"`
+	Auto     bool           `json:"auto"` // taken without a question
+	Reason   string         `json:"reason"`
+	Options  []MergeTake    `json:"options"`
+	Chosen   string         `json:"chosen,omitempty"` // by the user
+	Texts    *MergeTexts    `json:"texts,omitempty"`  // where they were asked for
+	Proposal *MergeProposal `json:"proposal,omitempty"`
+}
+
+// MergeProposal is what an agent proposes that a path becomes.
+type MergeProposal struct {
+	By      string `json:"by"`                // the agent
+	Reason  string `json:"reason,omitempty"`  // as the agent gave it
+	Refused string `json:"refused,omitempty"` // why it can't be taken
+	Checked bool   `json:"checked,omitempty"` // the check passes with it
+	// Content, and what it changes since the sides were one, are there where texts were asked for.
+	Content []byte `json:"content,omitempty"`
+	Patch   string `json:"patch,omitempty"`
+}
+
+// MergerEnd is how an agent has ended that was to propose what paths become.
+type MergerEnd struct {
+	Problem string `json:"problem,omitempty"` // "" where it has ended well
+	Answer  string `json:"answer,omitempty"`  // its last one, which has its reasons
 }
 
 // MergeTexts are what the sides have at a path, for whoever merges it by hand. They are
@@ -128,29 +153,45 @@ type MergeText struct {
 
 // MergeResult is the plan of a merge and, when done, its outcome.
 type MergeResult struct {
-	Base      string       `json:"base"` // of the first that is merged
-	Into      string       `json:"into"`
-	From      []MergeSide  `json:"from"`
-	Result    string       `json:"result"`    // the snapshot that it became, "" while there is none
-	Taken     []MergedPath `json:"taken"`     // without a question, or as the user chose
-	Conflicts []MergedPath `json:"conflicts"` // that are open
-	Check     *Check       `json:"check"`
-	Done      bool         `json:"done"`
-	Aborted   bool         `json:"aborted,omitempty"`
-	Notes     []string     `json:"notes,omitempty"`
-	// CheckCommand is to be run in Scratch, a workspace that MergeScratch makes, and its
-	// answer goes with Tree to MergeContinue.
-	CheckCommand string         `json:"check_command,omitempty"`
-	Tree         string         `json:"tree,omitempty"`
-	IntoID       string         `json:"into_id,omitempty"`
-	Scratch      *Mission       `json:"scratch,omitempty"`
-	Restore      *RestoreResult `json:"restore,omitempty"` // what was changed in the workspace
+	Base      string         `json:"base"` // of the first that is merged
+	Into      string         `json:"into"`
+	From      []MergeSide    `json:"from"`
+	Result    string         `json:"result"`    // the snapshot that it became, "" while there is none
+	Taken     []MergedPath   `json:"taken"`     // without a question, or as the user chose
+	Conflicts []MergedPath   `json:"conflicts"` // that are open
+	Check     *Check         `json:"check"`
+	Done      bool           `json:"done"`
+	Aborted   bool           `json:"aborted,omitempty"`
+	Notes     []string       `json:"notes,omitempty"`
+	Restore   *RestoreResult `json:"restore,omitempty"` // what was changed in the workspace
+	MergeTrial
 }
 
-// NeedsCheck reports whether the check must run before the merge can end.
-func (r MergeResult) NeedsCheck() bool {
-	return len(r.Conflicts) == 0 && r.CheckCommand != "" && !r.Done && !r.Aborted && r.Check == nil
+// MergeTrial is what is still to be run for a merge, in workspaces of its own.
+type MergeTrial struct {
+	// CheckCommand is to be run in Scratch, a workspace that MergeScratch makes, and its
+	// answer goes with Tree to MergeContinue.
+	CheckCommand string   `json:"check_command,omitempty"`
+	Tree         string   `json:"tree,omitempty"`
+	IntoID       string   `json:"into_id,omitempty"`
+	Scratch      *Mission `json:"scratch,omitempty"`
+	// ProposedTree is Tree with all that is proposed, where nothing else is open; "" else,
+	// and once the check has said what it thinks of it.
+	ProposedTree string `json:"proposed_tree,omitempty"`
+	// Merger is the agent that is to propose what paths become, "" if none is or it has.
+	// MergePropose makes Scratch, in which it works.
+	Merger string `json:"merger,omitempty"`
 }
+
+// NeedsCheck reports whether the check must run: before the merge can end, or before
+// proposals are accepted.
+func (r MergeResult) NeedsCheck() bool {
+	isSettled := len(r.Conflicts) == 0 && r.Check == nil
+	return (isSettled || r.ProposedTree != "") && r.CheckCommand != "" && !r.Done && !r.Aborted
+}
+
+// NeedsMerger reports whether an agent is to propose what paths become.
+func (r MergeResult) NeedsMerger() bool { return r.Merger != "" && !r.Done && !r.Aborted }
 
 // Merge is a merged tree that a restore makes a mission's: see Service.Merge.
 type Merge struct {

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/umbra-vcs/umbra/commands/call"
 	"github.com/umbra-vcs/umbra/commands/print"
@@ -25,6 +26,7 @@ const (
 	letterPrevious = "p"
 	letterLeave    = "q"
 	letterSkip     = "s"
+	letterProposal = "y"
 	letterContinue = "c"
 	letterForce    = "f"
 	letterDrop     = "x"
@@ -34,6 +36,7 @@ const (
 type asker struct {
 	c       *call.Call
 	result  missions.MergeResult // as it stands
+	timeout time.Duration        // of the merger
 	skipped map[string]bool
 }
 
@@ -95,13 +98,13 @@ func (a *asker) unasked() (list []missions.MergedPath) {
 // askPath asks about one path. It returns how far to go in the list: one back, one on, or
 // over all that is left; 0 is that the user has enough.
 func (a *asker) askPath(list []missions.MergedPath, i int) (step int, err error) {
-	if list[i].Texts, err = a.texts(list[i].Path); err != nil {
+	if list[i].Texts, list[i].Proposal, err = a.texts(list[i].Path); err != nil {
 		return 0, err
 	}
 	q := list[i]
 	p := a.c.Err
 	p.Line("%s of %d: %s  %s  %s (%s)", missions.Itoa(i+1), len(list), q.Severity, print.Path(q.Path), print.Clean(q.Reason), print.Clean(strings.Join(q.Missions, ", ")))
-	writeExcerpt(p, q.Texts)
+	writeExcerpt(p, q)
 	if err := p.Flush(); err != nil {
 		return 0, err
 	}
@@ -112,7 +115,7 @@ func (a *asker) askPath(list []missions.MergedPath, i int) (step int, err error)
 		}
 		switch letter {
 		case letterDiff:
-			err = a.c.Paged("diff", func(p *print.Printer) { writeTexts(p, q.Texts) })
+			err = a.c.Paged("diff", func(p *print.Printer) { writeTexts(p, q) })
 		case letterEdit:
 			var done bool
 			if done, err = a.edit(q); done && err == nil {
@@ -151,9 +154,11 @@ func (a *asker) answers(list []missions.MergedPath, i int) (all []call.Answer) {
 		case missions.TakeMerged:
 			all = append(all, call.Answer{letterMerged, "git: what Git merged"})
 		case missions.TakeFile:
-			if q.Texts.Merged != nil {
+			if len(q.Texts.Sides) > 0 {
 				all = append(all, call.Answer{letterEdit, "edit it"})
 			}
+		case missions.TakeProposal:
+			all = append(all, call.Answer{letterProposal, "yes: what " + print.Clean(q.Proposal.By) + " proposes"})
 		default:
 			number++
 			all = append(all, call.Answer{missions.Itoa(number), "what " + print.Clean(string(option)) + " has"})
@@ -198,11 +203,12 @@ func countMerged(list []missions.MergedPath) (n int) {
 func takeOf(q missions.MergedPath, letter string) missions.MergeTake {
 	words := map[string]missions.MergeTake{
 		letterOurs: missions.TakeOurs, letterTheirs: missions.TakeTheirs, letterBoth: missions.TakeBoth, letterMerged: missions.TakeMerged,
+		letterProposal: missions.TakeProposal,
 	}
 	if take, ok := words[letter]; ok {
 		return take
 	}
-	known, number := []missions.MergeTake{missions.TakeOurs, missions.TakeTheirs, missions.TakeBoth, missions.TakeMerged, missions.TakeFile}, 0
+	known, number := []missions.MergeTake{missions.TakeOurs, missions.TakeTheirs, missions.TakeBoth, missions.TakeMerged, missions.TakeFile, missions.TakeProposal}, 0
 	for _, option := range q.Options {
 		if slices.Contains(known, option) {
 			continue
@@ -214,18 +220,18 @@ func takeOf(q missions.MergedPath, letter string) missions.MergeTake {
 	return missions.TakeOurs
 }
 
-// texts are what the sides of a path have.
-func (a *asker) texts(path string) (*missions.MergeTexts, error) {
+// texts are what the sides of a path have, and what is proposed for it.
+func (a *asker) texts(path string) (*missions.MergeTexts, *missions.MergeProposal, error) {
 	r, err := a.merge(missions.MergeRequest{Step: missions.MergeStatus, Texts: []string{path}})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	for _, q := range slices.Concat(r.Conflicts, r.Taken) {
 		if q.Path == path && q.Texts != nil {
-			return q.Texts, nil
+			return q.Texts, q.Proposal, nil
 		}
 	}
-	return &missions.MergeTexts{}, nil
+	return &missions.MergeTexts{}, nil, nil
 }
 
 // choose keeps what becomes of paths.
@@ -248,7 +254,8 @@ func (a *asker) takeMerged(list []missions.MergedPath) error {
 	return a.choose(choices...)
 }
 
-// edit has the user write what a path becomes, beginning with what Git made of it. done says
+// edit has the user write what a path becomes, beginning with what is proposed, or with what
+// Git made of it. done says
 // that it is chosen.
 func (a *asker) edit(q missions.MergedPath) (done bool, err error) {
 	dir, err := os.MkdirTemp("", "umbra-merge-")
@@ -257,7 +264,11 @@ func (a *asker) edit(q missions.MergedPath) (done bool, err error) {
 	}
 	defer os.RemoveAll(dir)
 	file := filepath.Join(dir, filepath.Base(q.Path))
-	if err := os.WriteFile(file, q.Texts.Merged, 0o600); err != nil {
+	begin := q.Texts.Merged
+	if slices.Contains(q.Options, missions.TakeProposal) {
+		begin = q.Proposal.Content
+	}
+	if err := os.WriteFile(file, begin, 0o600); err != nil {
 		return false, err
 	}
 	if err := a.c.Edit(file); err != nil {
@@ -314,13 +325,30 @@ func (a *asker) askNext(question string, answers ...call.Answer) (next, error) {
 const mostExcerpt = 30
 
 // writeExcerpt shows the lines in conflict, or what each side changed where there are none.
-func writeExcerpt(p *print.Printer, t *missions.MergeTexts) {
+func writeExcerpt(p *print.Printer, q missions.MergedPath) {
+	t := q.Texts
 	lines := conflictLines(t.Merged)
 	if len(lines) == 0 {
 		for _, side := range t.Sides {
-			lines = append(lines, strings.Split(strings.TrimSuffix(side.Patch, "\n"), "\n")...)
+			lines = append(lines, linesOf(side.Patch)...)
 		}
 	}
+	writeSome(p, lines)
+	if q.Proposal != nil {
+		p.Line("%s", print.Clean(sayProposal(*q.Proposal)))
+		writeSome(p, linesOf(q.Proposal.Patch))
+	}
+}
+
+func linesOf(patch string) []string {
+	if patch == "" {
+		return nil
+	}
+	return strings.Split(strings.TrimSuffix(patch, "\n"), "\n")
+}
+
+// writeSome shows lines, and how many more there are.
+func writeSome(p *print.Printer, lines []string) {
 	for _, line := range lines[:min(len(lines), mostExcerpt)] {
 		p.Line("  %s", print.CleanLines(line))
 	}
@@ -329,25 +357,35 @@ func writeExcerpt(p *print.Printer, t *missions.MergeTexts) {
 	}
 }
 
+// isMark reports whether a line is a mark of a conflict: seven signs or more, and a name.
+func isMark(line []byte, sign string) bool {
+	rest := bytes.TrimLeft(line, sign)
+	return len(line)-len(rest) >= 7 && bytes.HasPrefix(rest, []byte(" "))
+}
+
 // conflictLines are the lines of a text between marks of conflicts, the marks with them.
 func conflictLines(text []byte) (list []string) {
 	inside := false
 	for line := range bytes.Lines(text) {
-		inside = inside || bytes.HasPrefix(line, []byte("<<<<<<< "))
+		inside = inside || isMark(line, "<")
 		if inside {
 			list = append(list, strings.TrimRight(string(line), "\r\n"))
 		}
-		inside = inside && !bytes.HasPrefix(line, []byte(">>>>>>> "))
+		inside = inside && !isMark(line, ">")
 	}
 	return list
 }
 
-// writeTexts prints what each side has changed at a path.
-func writeTexts(p *print.Printer, t *missions.MergeTexts) {
-	for _, side := range t.Sides {
+// writeTexts prints what each side has changed at a path, and what is proposed.
+func writeTexts(p *print.Printer, q missions.MergedPath) {
+	for _, side := range q.Texts.Sides {
 		if side.Patch == "" {
 			p.Line("%s has it as it was before", print.Clean(side.Mission))
 		}
 		print.WritePatch(p, "", nil, side.Patch)
+	}
+	if q.Proposal != nil {
+		p.Line("%s", print.Clean(sayProposal(*q.Proposal)))
+		print.WritePatch(p, "", nil, q.Proposal.Patch)
 	}
 }

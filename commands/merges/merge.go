@@ -10,6 +10,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/umbra-vcs/umbra/commands/call"
 	"github.com/umbra-vcs/umbra/commands/flags"
@@ -22,7 +23,8 @@ import (
 type mergeOptions struct {
 	request               missions.MergeRequest
 	auto                  string
-	resolve               flags.List
+	resolve, show         flags.List
+	timeout               time.Duration
 	goesOn, abort, status bool
 }
 
@@ -35,17 +37,20 @@ func Merge() *call.Verb {
 common, several one after the other. Each path is low (one side alone changed it, or both
 alike: taken), medium (each changed it, Git merged that: taken if the check passes), high
 (the same lines) or critical (deleted, no text, links): what is open you are asked, or
-choose by --resolve, and --continue ends it. Nothing is changed before all is settled and the check
-has passed, in a workspace of its own that has the merged files and goes when it has
-ended. Then it is one operation, which umbra undo takes back; conversations and the
-user's Git stay as they are, and the agent is told. While something is open the exit code
-is 12.`,
+choose by --resolve, and --continue ends it; --merger has an agent propose it first.
+Nothing is changed before all is settled and the check has passed, in a workspace of its
+own that has the merged files and goes when it has ended. Then it is one operation, which
+umbra undo takes back; conversations and the user's Git stay as they are, and the agent
+is told. While something is open the exit code is 12.`,
 		Flags: []flags.Flag{
 			flags.String("into", "merge into `MISSION`, by default the one that they were forked from", &o.request.Into),
 			flags.String("auto", "take without a question `none|low|medium`; low also takes medium if --check passes", &o.auto),
 			flags.String("check", "run `COMMAND` on the merged files: are they good?", &o.request.Check),
+			flags.String("merger", "have an `AGENT` propose what paths become that conflict: claude, codex, gemini or opencode", &o.request.Merger),
+			flags.Duration("merger-timeout", "end that agent `DURATION` after its start", &o.timeout),
+			flags.Strings("show", "show what each has changed at `PATH` in the merge that waits (may be repeated)", &o.show),
 			flags.Bool("preview", "say what it comes to, change nothing", &o.request.Preview),
-			flags.Strings("resolve", "what a path becomes: `PATH=ours|theirs|both|merged|MISSION|FILE` (may be repeated)", &o.resolve),
+			flags.Strings("resolve", "what a path becomes: `PATH=ours|theirs|both|merged|proposal|MISSION|FILE` (may be repeated)", &o.resolve),
 			flags.Bool("continue", "end the merge that waits", &o.goesOn),
 			flags.Bool("status", "show the merge that waits", &o.status),
 			flags.Bool("abort", "drop the merge that waits", &o.abort),
@@ -59,7 +64,7 @@ is 12.`,
 func (o mergeOptions) step() (missions.MergeStep, error) {
 	asked := []missions.MergeStep{}
 	for step, is := range map[missions.MergeStep]bool{
-		missions.MergeContinue: o.goesOn, missions.MergeAbort: o.abort, missions.MergeStatus: o.status,
+		missions.MergeContinue: o.goesOn, missions.MergeAbort: o.abort, missions.MergeStatus: o.status || len(o.show.Value()) > 0,
 	} {
 		if is {
 			asked = append(asked, step)
@@ -87,7 +92,7 @@ func runMerge(c *call.Call, o mergeOptions) error {
 	if err != nil {
 		return err
 	}
-	r.Step, r.Forks, r.Auto = step, c.Arguments, missions.MergeAuto(o.auto)
+	r.Step, r.Forks, r.Auto, r.Texts = step, c.Arguments, missions.MergeAuto(o.auto), o.show.Value()
 	if err := r.Verify(); err != nil {
 		return err
 	}
@@ -99,7 +104,7 @@ func runMerge(c *call.Call, o mergeOptions) error {
 		return err
 	}
 	r.Caller = caller
-	a := &asker{c: c, skipped: map[string]bool{}}
+	a := &asker{c: c, timeout: o.timeout, skipped: map[string]bool{}}
 	if a.result, err = svc.Merge(ctx, r); err == nil && step == missions.MergeResolve && o.goesOn {
 		r = continuing(r, a.result.Into)
 		a.result, err = svc.Merge(ctx, r)
@@ -119,7 +124,7 @@ func runMerge(c *call.Call, o mergeOptions) error {
 
 // continuing is the request that ends a merge which r has begun.
 func continuing(r missions.MergeRequest, into string) missions.MergeRequest {
-	r.Step, r.Forks, r.Choices, r.Checked, r.Into = missions.MergeContinue, nil, nil, nil, into
+	r.Step, r.Forks, r.Choices, r.Checked, r.Merger, r.Into = missions.MergeContinue, nil, nil, nil, "", into
 	return r
 }
 
@@ -127,6 +132,9 @@ func continuing(r missions.MergeRequest, into string) missions.MergeRequest {
 // terminal, asks about what is open.
 func (a *asker) settle(r missions.MergeRequest) error {
 	for {
+		if err := a.propose(r.Force); err != nil {
+			return err
+		}
 		if err := a.check(r); err != nil {
 			return err
 		}
@@ -237,7 +245,11 @@ func (a *asker) runCheck(r missions.MergeRequest) (*missions.MergeCheck, error) 
 	if err != nil {
 		return nil, err
 	}
-	c.Notice("the check runs on the merged files")
+	if made.ProposedTree != "" {
+		c.Notice("the check runs on the merged files, with what is proposed")
+	} else {
+		c.Notice("the check runs on the merged files")
+	}
 	output := h.CheckOutputFile(made.IntoID)
 	check, err := checks.Command{
 		Line: made.CheckCommand, Workspace: made.Scratch.Workspace, Output: output, Limit: limit,
@@ -266,7 +278,7 @@ func (a *asker) removeScratch(m missions.Mission) {
 		_, err = svc.Remove(context.WithoutCancel(ctx), missions.RemoveRequest{Caller: caller, Missions: []string{m.ID}, Workspace: true, Force: true})
 	}
 	if err != nil {
-		a.c.Notice("note: the workspace of the check stays: %s; umbra mission rm --workspace %s", missions.AsError(err).Message, m.Name)
+		a.c.Notice("note: the workspace of the merge stays: %s; umbra mission rm --workspace %s", missions.AsError(err).Message, m.Name)
 	}
 }
 
@@ -344,6 +356,11 @@ func writeResult(p *print.Printer, r missions.MergeResult) {
 		print.WriteKept(p, "left as they are", r.Restore.Kept)
 		print.WriteKept(p, "changed by another program meanwhile", r.Restore.Displaced)
 	}
+	for _, q := range slices.Concat(r.Conflicts, r.Taken) {
+		if q.Texts != nil {
+			writeTexts(p, q)
+		}
+	}
 	for _, note := range r.Notes {
 		p.Line("note: %s", print.Clean(note))
 	}
@@ -365,6 +382,9 @@ func writePaths(p *print.Printer, list []missions.MergedPath) {
 				options = append(options, option.Typed())
 			}
 			what += ": " + strings.Join(options, ", ")
+		}
+		if q.Proposal != nil && q.Chosen == "" {
+			what += "; " + sayProposal(*q.Proposal)
 		}
 		t.Row(print.Plain.Cell(string(q.Severity)), print.Plain.Cell(print.Path(q.Path)), print.Dim.Cell(print.Clean(what)))
 	}

@@ -187,6 +187,9 @@ func (j *forkJob) source(ctx context.Context) (fork.Source, error) {
 // no conversation, the fork has none.
 func (j *forkJob) makeSession() error {
 	a := j.forker.Adapter(j.moment.Agent)
+	if j.request.FilesAlone {
+		return nil
+	}
 	if j.request.Agent != "" && j.request.Agent != j.moment.Agent {
 		j.notes = append(j.notes, fmt.Sprintf("%s begins with the files alone: it can't go on with a conversation of %s", j.request.Agent, j.moment.AgentName()))
 	}

@@ -4,14 +4,10 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/umbra-vcs/umbra/gitstore"
-	"github.com/umbra-vcs/umbra/gitstore/git"
 	"github.com/umbra-vcs/umbra/gitstore/merge"
 	"github.com/umbra-vcs/umbra/gitstore/records"
 	"github.com/umbra-vcs/umbra/gitstore/shadow"
@@ -60,6 +56,9 @@ func (p *plan) options(q *question) []missions.MergeTake {
 	if len(q.conflicts) > 0 && q.Severity == missions.SeverityHigh {
 		list = append(list, missions.TakeBoth)
 	}
+	if q.Proposal != nil && q.Proposal.Refused == "" {
+		list = append(list, missions.TakeProposal)
+	}
 	return append(list, missions.TakeFile)
 }
 
@@ -96,7 +95,12 @@ func (p *plan) choiceOf(q *question, c missions.MergeChoice) (choice, error) {
 		return choice{}, missions.Errorf(missions.KindUsage, "take out the marks, and what is not to stay between them", "the file for %s has marks of conflicts", q.Path)
 	}
 	c.Typed = ""
-	chosen, again := choice{MergeChoice: c, Of: q.of}, len(q.answers) == len(q.conflicts) || c.Take == missions.TakeFile
+	chosen := choice{MergeChoice: c, Of: q.of}
+	if c.Take == missions.TakeProposal {
+		one := p.proposalFor(q)
+		chosen.Content, chosen.By = one.Content, one.By
+	}
+	again := len(q.answers) == len(q.conflicts) || chosen.isContent()
 	for i, from := range p.sides {
 		_, conflicts := q.conflicts[i]
 		_, answered := q.answers[i]
@@ -124,24 +128,30 @@ func (p *plan) takeOf(q *question, text missions.MergeTake) (missions.MergeTake,
 }
 
 // words are the choices that are no mission and no file.
-var words = []missions.MergeTake{missions.TakeOurs, missions.TakeTheirs, missions.TakeBoth, missions.TakeMerged}
+var words = []missions.MergeTake{missions.TakeOurs, missions.TakeTheirs, missions.TakeBoth, missions.TakeMerged, missions.TakeProposal}
 
 // chosen is what was chosen for a path, in conflict with a mission, or merged by Git if with
 // is "". What nobody knows is not chosen.
 func (p *plan) chosen(q *question, with string) (choice, bool) {
 	c, ok := p.state.chosen(q.Path, q.of, with)
 	isSide := slices.ContainsFunc(p.sides, func(from side) bool { return from.mission.ID == string(c.Take) })
-	return c, ok && (isSide || c.Take == missions.TakeFile || slices.Contains(words, c.Take))
+	return c, ok && (isSide || c.isContent() || slices.Contains(words, c.Take))
 }
 
 // nameOf is a choice as its user reads it: missions may have new names.
-func (p *plan) nameOf(take missions.MergeTake) string {
+func (p *plan) nameOf(c choice) string {
 	for _, from := range p.sides {
-		if from.mission.ID == string(take) {
+		if from.mission.ID == string(c.Take) {
 			return from.mission.Name
 		}
 	}
-	return string(take)
+	switch {
+	case c.ByCheck:
+		return "proposal of " + c.By + ", accepted by the check"
+	case c.Take == missions.TakeProposal:
+		return "proposal of " + c.By
+	}
+	return string(c.Take)
 }
 
 // take is what a path becomes by a choice, if git merged it or the choice is a content.
@@ -149,7 +159,7 @@ func (p *plan) take(batch *shadow.Batch, q *question, c missions.MergeChoice) (e
 	switch c.Take {
 	case missions.TakeOurs:
 		return p.entryAt(p.ours, q.Path)
-	case missions.TakeFile:
+	case missions.TakeFile, missions.TakeProposal:
 		return p.takeContent(batch, q, c.Content)
 	}
 	for _, from := range p.sides {
@@ -221,19 +231,6 @@ func (p *plan) settleConflict(batch *shadow.Batch, c merge.Conflict, take missio
 	return e, err
 }
 
-// areText reports whether each side has a text at a path.
-func (p *plan) areText(c merge.Conflict) (bool, error) {
-	if !isRegular(c.Ours) || !isRegular(c.Theirs) {
-		return false, nil
-	}
-	for _, e := range []gitstore.TreeEntry{c.Base, c.Ours, c.Theirs} {
-		if text, err := p.isText(e); err != nil || !text {
-			return false, err
-		}
-	}
-	return true, nil
-}
-
 // takeContent stores what its user wrote.
 func (p *plan) takeContent(batch *shadow.Batch, q *question, content []byte) (e gitstore.TreeEntry, err error) {
 	e.Mode = gitstore.ModeFile
@@ -260,45 +257,4 @@ func HasMarks(content []byte) bool {
 func isMark(line []byte, sign string) bool {
 	rest := bytes.TrimLeft(line, sign)
 	return len(line)-len(rest) >= 7 && bytes.HasPrefix(rest, []byte(" "))
-}
-
-// mergeLines has git merge a text, with ours, theirs or both where lines conflict.
-func (p *plan) mergeLines(flag string, c merge.Conflict) (text []byte, err error) {
-	err = p.withFiles(c, func(dir string) error {
-		text, err = git.Run(p.ctx, git.Command{Dir: dir, Args: []string{"merge-file", "-p", flag, "ours", "base", "theirs"}})
-		return err
-	})
-	return text, err
-}
-
-// withFiles gives what each side of a conflict has as the files ours, base and theirs of a
-// directory, which goes when fn returns.
-func (p *plan) withFiles(c merge.Conflict, fn func(dir string) error) error {
-	dir, err := os.MkdirTemp("", "umbra-merge-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(dir)
-	for name, e := range map[string]gitstore.TreeEntry{"ours": c.Ours, "base": c.Base, "theirs": c.Theirs} {
-		content, err := p.read(e)
-		if err == nil {
-			err = os.WriteFile(filepath.Join(dir, name), content, 0o600)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return fn(dir)
-}
-
-func (p *plan) read(e gitstore.TreeEntry) ([]byte, error) {
-	if e.ID.IsZero() {
-		return nil, nil
-	}
-	content, _, err := p.store.BlobReader(e.ID)
-	if err != nil {
-		return nil, err
-	}
-	defer content.Close()
-	return io.ReadAll(content)
 }

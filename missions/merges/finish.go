@@ -106,7 +106,7 @@ func updateText(r missions.MergeResult) string {
 		}
 		text := q.Path + " (" + q.Reason
 		if q.Chosen != "" {
-			text += "; your user chose " + q.Chosen
+			text += "; chosen: " + q.Chosen
 		}
 		if len(paths) == mostTold {
 			paths = append(paths, "and more")
@@ -156,7 +156,7 @@ func (g *Merger) makeScratch(ctx context.Context, p *plan, r missions.MergeReque
 				"the check of this merge runs, or was killed, in %s", result.Scratch.Name)
 		}
 	}
-	made, err := g.rooms.Forks.Fork(ctx, missions.ForkRequest{Caller: r.Caller, From: p.into.Name, Name: p.into.Name + "-check", NoWait: true, Yes: true, Force: r.Force})
+	made, err := g.rooms.Forks.Fork(ctx, missions.ForkRequest{Caller: r.Caller, From: p.into.Name, Name: scratchName(p.into, "-check"), NoWait: true, Yes: true, Force: r.Force})
 	if err != nil {
 		return result, err
 	}
@@ -170,18 +170,41 @@ func (g *Merger) makeScratch(ctx context.Context, p *plan, r missions.MergeReque
 		return result, err
 	}
 	merged := p.request()
+	if result.ProposedTree != "" {
+		result.Tree, merged.Tree = result.ProposedTree, result.ProposedTree
+	}
 	merged.Scratch = true
 	_, err = g.apply(ctx, fork, r, merged)
 	return result, err
 }
 
-// scratchOf is the workspace of a merge's check, nil if there is none any more.
-func (g *Merger) scratchOf(into *projects.Mission, s *state) *missions.Mission {
-	if s.Scratch == "" {
+// mostOfName is how much of its mission's name a workspace of a merge has in its own.
+const mostOfName = 52
+
+func scratchName(into *projects.Mission, suffix string) string {
+	return into.Name[:min(len(into.Name), mostOfName)] + suffix
+}
+
+// loadScratch loads a mission that a merge has made, nil if it is not there any more.
+func (g *Merger) loadScratch(into *projects.Mission, id string) *projects.Mission {
+	if id == "" {
 		return nil
 	}
-	m, err := g.LoadPublishedMission(into.Project, s.Scratch)
-	if err != nil || m == nil {
+	m, err := g.LoadPublishedMission(into.Project, id)
+	if err != nil {
+		return nil
+	}
+	return m
+}
+
+// scratchOf is the workspace of a merge's check, or of its merger, nil if there is none any
+// more.
+func (g *Merger) scratchOf(into *projects.Mission, s *state) *missions.Mission {
+	m := g.loadScratch(into, s.Scratch)
+	if m == nil && s.Merger != nil {
+		m = g.loadScratch(into, s.Merger.Mission)
+	}
+	if m == nil {
 		return nil
 	}
 	view := g.rooms.Presence.MissionView(m)

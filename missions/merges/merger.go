@@ -84,12 +84,19 @@ func (g *Merger) Merge(ctx context.Context, r missions.MergeRequest) (missions.M
 	}
 	defer done()
 	switch r.Step {
+	case missions.MergePropose:
+		return g.makeMerger(ctx, p, r)
+	case missions.MergeProposed:
+		return g.takeProposals(ctx, p, r)
 	case missions.MergeResolve:
 		return g.resolve(p, r.Choices)
 	case missions.MergeScratch:
 		return g.makeScratch(ctx, p, r)
 	case missions.MergeStatus:
 		return p.resultWithTexts(r.Texts)
+	}
+	if err := p.judgeProposals(); err != nil {
+		return missions.MergeResult{}, err
 	}
 	if err := p.state.save(into.Project); err != nil {
 		return missions.MergeResult{}, err
@@ -103,6 +110,14 @@ func settling(r missions.MergeRequest) promotes.Settling {
 
 // begin plans a merge, and ends it at once if nothing is open.
 func (g *Merger) begin(ctx context.Context, r missions.MergeRequest) (missions.MergeResult, error) {
+	if r.Merger != "" {
+		if g.Adapter(r.Merger) == nil {
+			return missions.MergeResult{}, missions.Errorf(missions.KindUsage, "--merger claude, codex, gemini or opencode", "%s is no agent that umbra knows", r.Merger)
+		}
+		if err := g.CheckHeadless(r.Merger, r.Merger); err != nil {
+			return missions.MergeResult{}, err
+		}
+	}
 	list, into, err := g.findSides(ctx, r)
 	if err != nil {
 		return missions.MergeResult{}, err

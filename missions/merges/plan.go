@@ -1,12 +1,9 @@
 package merges
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -15,7 +12,6 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore/capture"
 	"github.com/umbra-vcs/umbra/gitstore/merge"
 	"github.com/umbra-vcs/umbra/gitstore/records"
-	"github.com/umbra-vcs/umbra/gitstore/shadow"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/projects"
 	"github.com/umbra-vcs/umbra/missions/restores"
@@ -24,18 +20,19 @@ import (
 
 // plan is what a merge comes to now.
 type plan struct {
-	ctx   context.Context
+	contents
 	state *state
 	into  *projects.Mission
-	store *shadow.Store
 	sides []side
 	ours  gitstore.ID // the tree of the mission that is merged into
 	git   gitstore.ID // the merged tree as git made it
 	tree  gitstore.ID // the same with what was chosen; lines that nobody chose yet are as in ours
-	modes *capture.Modes
-	were  *capture.Modes // of the mission that is merged into
-	paths map[string]*question
-	types map[string]bool // paths that are a directory on one side and something else on another
+	// proposed is tree with all that is proposed, zero where something else is open.
+	proposed gitstore.ID
+	modes    *capture.Modes
+	were     *capture.Modes // of the mission that is merged into
+	paths    map[string]*question
+	types    map[string]bool // paths that are a directory on one side and something else on another
 }
 
 // side is a mission that is merged.
@@ -61,7 +58,7 @@ func (g *Merger) plan(ctx context.Context, into *projects.Mission, s *state, r m
 	if err != nil {
 		return nil, nil, err
 	}
-	p := &plan{ctx: ctx, state: s, into: into, store: into.Project.Store, ours: into.Tip.Tree}
+	p := &plan{contents: contents{ctx, into.Project.Store}, state: s, into: into, ours: into.Tip.Tree}
 	if settling(r).Preview {
 		if p.ours, err = g.rooms.Promotes.PresentTree(ctx, into); err != nil {
 			done()
@@ -167,15 +164,6 @@ func recordedModes(project *projects.Project, from side) (*capture.Modes, error)
 	return recorded.Modes, err
 }
 
-// changesOf are what became of a tree, by path.
-func (p *plan) changesOf(from, to gitstore.ID) (map[string]gitstore.Change, error) {
-	list := map[string]gitstore.Change{}
-	return list, p.store.DiffTrees(from, to, func(c gitstore.Change) error {
-		list[c.Path] = c
-		return p.ctx.Err()
-	})
-}
-
 // judge says of each path that a side changed, or that its merge changes, how much of a
 // question it is.
 func (p *plan) judge(i int, step merge.Sides, got merge.Attempted) error {
@@ -279,23 +267,6 @@ func isRegular(e gitstore.TreeEntry) bool {
 	return e.Mode == gitstore.ModeFile || e.Mode == gitstore.ModeExec
 }
 
-// mostLooked is how much of a file is looked at for what no text has, as git does.
-const mostLooked = 8000
-
-// isText reports whether git would take a file for text. Nothing is text too.
-func (p *plan) isText(e gitstore.TreeEntry) (bool, error) {
-	if e.ID.IsZero() {
-		return true, nil
-	}
-	content, _, err := p.store.BlobReader(e.ID)
-	if err != nil {
-		return false, err
-	}
-	defer content.Close()
-	head, err := io.ReadAll(io.LimitReader(content, mostLooked))
-	return !bytes.Contains(head, []byte{0}), err
-}
-
 // answer applies what was chosen, and says what may be chosen for the rest.
 func (p *plan) answer() error {
 	tree := records.NewTree(p.store, p.git)
@@ -309,9 +280,10 @@ func (p *plan) answer() error {
 		if q.of, err = p.fingerprint(q.Path); err != nil {
 			return err
 		}
+		p.addProposal(q)
 		q.Options = p.options(q)
 		chosen, ok := p.answerOf(q)
-		if !ok || len(q.conflicts) > 0 && chosen.Take != missions.TakeFile {
+		if !ok || len(q.conflicts) > 0 && !chosen.isContent() {
 			continue // it is open, or was settled where it came up
 		}
 		e, err := p.take(batch, q, chosen.MergeChoice)
@@ -330,6 +302,9 @@ func (p *plan) answer() error {
 	for _, q := range p.paths {
 		q.Auto = q.Chosen == "" && p.takesAlone(q)
 	}
+	if err == nil {
+		err = p.addProposedTree()
+	}
 	return err
 }
 
@@ -337,7 +312,7 @@ func (p *plan) answer() error {
 func (p *plan) answerOf(q *question) (last choice, ok bool) {
 	if len(q.conflicts) == 0 {
 		if last, ok = p.chosen(q, ""); ok {
-			q.Chosen = p.nameOf(last.Take)
+			q.Chosen = p.nameOf(last)
 		}
 		return last, ok
 	}
@@ -349,7 +324,7 @@ func (p *plan) answerOf(q *question) (last choice, ok bool) {
 		if last, ok = p.chosen(q, from.mission.ID); !ok {
 			return last, false
 		}
-		if name := p.nameOf(last.Take); !slices.Contains(names, name) {
+		if name := p.nameOf(last); !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
@@ -397,14 +372,6 @@ func (p *plan) trees() []gitstore.ID {
 	return list
 }
 
-func (p *plan) entryAt(tree gitstore.ID, path string) (gitstore.TreeEntry, error) {
-	e, err := p.store.Lookup(tree, path)
-	if errors.Is(err, gitstore.ErrNoEntry) {
-		return gitstore.TreeEntry{}, nil
-	}
-	return e, err
-}
-
 // changesNothing reports whether the mission has all of it: contents, permissions and empty
 // directories.
 func (p *plan) changesNothing() bool {
@@ -437,7 +404,10 @@ func (p *plan) result() missions.MergeResult {
 		at.Base = cmp.Or(restores.AddressOfSnapshot(p.into, from.base.Snapshot.ID), restores.AddressOfSnapshot(from.mission, from.base.Snapshot.ID))
 		r.From = append(r.From, at)
 	}
-	r.Base, r.Tree = r.From[0].Base, p.tree.String()
+	r.Base, r.Tree, r.Merger = r.From[0].Base, p.tree.String(), p.wantedMerger()
+	if proposed := p.proposed.String(); !p.proposed.IsZero() && (p.state.Checked == nil || p.state.Checked.Tree != proposed) {
+		r.ProposedTree = proposed
+	}
 	for _, q := range p.sorted() {
 		if q.Auto || q.Chosen != "" {
 			r.Taken = append(r.Taken, q.MergedPath)

@@ -26,7 +26,10 @@ type state struct {
 	Checked *missions.MergeCheck `json:"checked,omitempty"` // what the check said last
 	Choices []choice             `json:"choices,omitempty"`
 	Scratch string               `json:"scratch,omitempty"` // the mission in whose workspace the check runs
-	BeganAt time.Time            `json:"at"`
+	Merger  *merger              `json:"merger,omitempty"`
+	// Proposals are what the merger has written.
+	Proposals []proposal `json:"proposals,omitempty"`
+	BeganAt   time.Time  `json:"at"`
 }
 
 // mergedSide is a mission that is merged, at one moment.
@@ -44,6 +47,14 @@ type choice struct {
 	// Sides are the missions with which the path was in conflict when it was chosen. It is no
 	// answer to a conflict with another one.
 	Sides []string `json:"sides,omitempty"`
+	// By is, of a proposal, the agent that made it, and ByCheck whether the check took it.
+	By      string `json:"by,omitempty"`
+	ByCheck bool   `json:"by_check,omitempty"`
+}
+
+// isContent reports whether what was chosen is what the whole path becomes.
+func (c choice) isContent() bool {
+	return c.Take == missions.TakeFile || c.Take == missions.TakeProposal
 }
 
 func stateFile(p *projects.Project, into string) string {
@@ -86,6 +97,9 @@ func (s *state) update(r missions.MergeRequest) {
 	if r.Auto != "" {
 		s.Auto = r.Auto
 	}
+	if r.Merger != "" {
+		s.askMerger(r.Merger)
+	}
 	if r.Check != "" && r.Check != s.Check {
 		s.Check, s.Checked = r.Check, nil
 	}
@@ -103,7 +117,7 @@ func (s *state) choose(c choice) {
 		switch {
 		case old.Path != c.Path:
 			list = append(list, old)
-		case old.Of == c.Of && len(rest) > 0 && old.Take != missions.TakeFile && c.Take != missions.TakeFile:
+		case old.Of == c.Of && len(rest) > 0 && !old.isContent() && !c.isContent():
 			old.Sides = rest
 			list = append(list, old)
 		}
@@ -115,7 +129,7 @@ func (s *state) choose(c choice) {
 // the mission that it is in conflict with, "" if Git merged it.
 func (s *state) chosen(path, of, side string) (choice, bool) {
 	i := slices.IndexFunc(s.Choices, func(c choice) bool {
-		answers := slices.Contains(c.Sides, side) || side == "" && (len(c.Sides) == 0 || c.Take == missions.TakeFile)
+		answers := slices.Contains(c.Sides, side) || side == "" && (len(c.Sides) == 0 || c.isContent())
 		return c.Path == path && c.Of == of && answers
 	})
 	if i < 0 {
@@ -137,6 +151,7 @@ func (s *state) isBad(tree string) bool {
 // result begins the result of a step.
 func (s *state) result(into *projects.Mission) missions.MergeResult {
 	return missions.MergeResult{
-		Into: into.Name, IntoID: into.ID, From: []missions.MergeSide{}, Taken: []missions.MergedPath{}, Conflicts: []missions.MergedPath{}, CheckCommand: s.Check,
+		Into: into.Name, From: []missions.MergeSide{}, Taken: []missions.MergedPath{}, Conflicts: []missions.MergedPath{},
+		MergeTrial: missions.MergeTrial{IntoID: into.ID, CheckCommand: s.Check},
 	}
 }

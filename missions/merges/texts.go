@@ -25,6 +25,11 @@ func (p *plan) resultWithTexts(paths []string) (missions.MergeResult, error) {
 		if q.Texts, err = p.texts(q); err != nil {
 			return missions.MergeResult{}, err
 		}
+		if one := p.proposalFor(q); one != nil && q.Proposal != nil {
+			if err := p.addProposalText(q, *one); err != nil {
+				return missions.MergeResult{}, err
+			}
+		}
 	}
 	return p.result(), nil
 }
@@ -41,29 +46,39 @@ func (p *plan) texts(q *question) (*missions.MergeTexts, error) {
 		return nil, err
 	}
 	for _, one := range list {
-		if text, err := p.areText(one.Conflict); err != nil || !text {
+		if text, err := p.areTextOrNone(one.Conflict); err != nil || !text {
 			return texts, err
 		}
 	}
 	if texts.Merged, err = p.read(list[0].Ours); err != nil {
 		return nil, err
 	}
+	add := func(one pathSide, side, name string) error {
+		patch, err := p.patch(one.Conflict, side, "", name)
+		texts.Sides = append(texts.Sides, missions.MergeText{Mission: name, Patch: patch})
+		return err
+	}
+	names, marks := []string{p.into.Name}, firstMark
 	for i, one := range list {
 		if i == 0 && slices.Contains(q.Missions, p.into.Name) {
-			patch, err := p.patch(one.Conflict, "ours", p.into.Name)
-			if err != nil {
+			if err := add(one, "ours", p.into.Name); err != nil {
 				return nil, err
 			}
-			texts.Sides = append(texts.Sides, missions.MergeText{Mission: p.into.Name, Patch: patch})
 		}
-		patch, err := p.patch(one.Conflict, "theirs", one.name)
+		if err := add(one, "theirs", one.name); err != nil {
+			return nil, err
+		}
+		merged, conflicts, err := p.mergeWithMarks(texts.Merged, one, marks, strings.Join(names, ", "))
 		if err != nil {
 			return nil, err
 		}
-		texts.Sides = append(texts.Sides, missions.MergeText{Mission: one.name, Patch: patch})
-		if texts.Merged, err = p.mergeWithMarks(texts.Merged, one, i); err != nil {
-			return nil, err
+		if conflicts {
+			marks++
 		}
+		if i == 0 && !slices.Contains(q.Missions, p.into.Name) {
+			names = nil
+		}
+		texts.Merged, names = merged, append(names, one.name)
 	}
 	return texts, nil
 }
@@ -74,13 +89,12 @@ type pathSide struct {
 	name string
 }
 
-// pathSides are the sides whose texts a path is made of: those in conflict, or all that
-// changed it where Git merged them.
+// pathSides are the sides that changed a path, in their order.
 func (p *plan) pathSides(q *question) (list []pathSide, err error) {
 	for i, from := range p.sides {
 		c, conflicts := q.conflicts[i]
 		if !conflicts {
-			if len(q.conflicts) > 0 || !slices.Contains(q.Missions, from.mission.Name) {
+			if !slices.Contains(q.Missions, from.mission.Name) {
 				continue
 			}
 			c.Path = q.Path
@@ -108,41 +122,38 @@ func (p *plan) oursOf(q *question, c merge.Conflict) (e gitstore.TreeEntry, err 
 	return e, err
 }
 
-// patch is what a side of a conflict has changed since its base.
-func (p *plan) patch(c merge.Conflict, side, name string) (patch string, err error) {
-	err = p.withFiles(c, func(dir string) error {
-		out, err := git.Run(p.ctx, git.Command{Dir: dir, Args: []string{"diff", "--no-index", "--no-ext-diff", "--no-color", "base", side}})
-		if failed, ok := errors.AsType[*git.Error](err); err != nil && (!ok || failed.ExitCode != 1) {
-			return err
-		}
-		if _, lines, found := strings.Cut(string(out), "\n@@ "); found {
-			patch = fmt.Sprintf("--- a/%s (before)\n+++ b/%s (%s)\n@@ %s", c.Path, c.Path, name, lines)
-		}
-		return nil
-	})
-	return patch, err
+// addProposalText adds what a proposal changes since the sides were one.
+func (p *plan) addProposalText(q *question, one proposal) error {
+	q.Proposal.Content = one.Content
+	list, err := p.pathSides(q)
+	if err != nil || len(q.Texts.Sides) == 0 || one.Refused != "" {
+		return err
+	}
+	q.Proposal.Patch, err = p.patch(list[0].Conflict, "proposal", string(one.Content), "proposal")
+	return err
 }
 
-// firstMark is how many signs a mark has in the first merge of a path; each further one has
-// one more, so that nobody mistakes the marks of one for those of another.
+// firstMark is how many signs a mark has where lines of a path conflict; those of a further
+// side have one more, so that nobody mistakes them for others.
 const firstMark = 7
 
-// mergeWithMarks merges a side into what was merged before, with marks where lines conflict.
-func (p *plan) mergeWithMarks(merged []byte, one pathSide, before int) (text []byte, err error) {
+// mergeWithMarks merges a side into what was merged before, with marks of so many signs where
+// lines conflict.
+func (p *plan) mergeWithMarks(merged []byte, one pathSide, signs int, before string) (text []byte, conflicts bool, err error) {
 	err = p.withFiles(one.Conflict, func(dir string) error {
 		if err := os.WriteFile(filepath.Join(dir, "ours"), merged, 0o600); err != nil {
 			return err
 		}
 		text, err = git.Run(p.ctx, git.Command{Dir: dir, Args: []string{
-			"merge-file", "-p", "--diff3", fmt.Sprintf("--marker-size=%d", firstMark+before),
-			"-L", p.into.Name, "-L", "before", "-L", one.name, "ours", "base", "theirs",
+			"merge-file", "-p", "--diff3", fmt.Sprintf("--marker-size=%d", signs),
+			"-L", before, "-L", "before", "-L", one.name, "ours", "base", "theirs",
 		}})
 		if failed, ok := errors.AsType[*git.Error](err); ok && failed.ExitCode > 0 && failed.ExitCode <= mostConflicts {
-			err = nil // so many conflicts
+			conflicts, err = true, nil
 		}
 		return err
 	})
-	return text, err
+	return text, conflicts, err
 }
 
 // mostConflicts is the highest exit code by which git merge-file counts conflicts.

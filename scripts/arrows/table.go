@@ -42,7 +42,7 @@ var rules = []rule{
 	{"commands/bisect", []string{"commands/call", "commands/flags", "commands/print", "missions", "missions/bisections", "missions/checks", "missions/home"}, "finds the turn that broke something: runs the user's command in workspaces of its own"},
 	{"commands/land", []string{"commands/call", "commands/flags", "commands/print", "missions", "missions/commits", "missions/home"}, "makes commits of a mission's work, in this process: git may ask its user"},
 	{"commands/daemon", []string{"commands/automations", "commands/call", "commands/connect", "commands/flags", "commands/print", "commands/units", "missions", "missions/home", "watcher/client", "watcher/daemon"}, "the verbs of the background process"},
-	{"commands/merges", []string{"commands/call", "commands/flags", "commands/print", "missions", "missions/checks", "missions/home"}, "the verb that merges missions, and runs the check on what it merged"},
+	{"commands/merges", []string{"commands/call", "commands/flags", "commands/forks", "commands/print", "missions", "missions/checks", "missions/home"}, "the verb that merges missions, and runs the check on what it merged"},
 	{"commands/fixes", []string{"commands/call", "commands/flags", "commands/forks", "commands/print", "missions", "missions/checks", "missions/findings", "missions/fixes", "missions/home"}, "the verb that has an agent mend what a check finds; it runs the check, no agent"},
 	{"commands/mcp", []string{"commands/call", "commands/restores", "commands/version", "missions", "missions/home", "missions/presence"}, "tools that an agent calls: each is a command line of Umbra's own"},
 	{"commands/hooks", []string{"commands/call", "commands/flags", "commands/print", "missions"}, "the verbs that install hooks and take them out"},

@@ -1,0 +1,140 @@
+package merges
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/git"
+	"github.com/umbra-vcs/umbra/gitstore/merge"
+	"github.com/umbra-vcs/umbra/gitstore/shadow"
+)
+
+// contents reads what the sides of a merge have, and has git merge single texts.
+type contents struct {
+	ctx   context.Context
+	store *shadow.Store
+}
+
+// areText reports whether each side has a text at a path.
+func (r contents) areText(c merge.Conflict) (bool, error) {
+	if !isRegular(c.Ours) || !isRegular(c.Theirs) {
+		return false, nil
+	}
+	for _, e := range []gitstore.TreeEntry{c.Base, c.Ours, c.Theirs} {
+		if text, err := r.isText(e); err != nil || !text {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// areTextOrNone reports whether each side has a text at a path, or had nothing there yet.
+func (r contents) areTextOrNone(c merge.Conflict) (bool, error) {
+	if c.Base.ID.IsZero() && c.Ours.ID.IsZero() {
+		c.Ours = c.Theirs
+	}
+	return r.areText(c)
+}
+
+// mergeLines has git merge a text, with ours, theirs or both where lines conflict.
+func (r contents) mergeLines(flag string, c merge.Conflict) (text []byte, err error) {
+	err = r.withFiles(c, func(dir string) error {
+		text, err = git.Run(r.ctx, git.Command{Dir: dir, Args: []string{"merge-file", "-p", flag, "ours", "base", "theirs"}})
+		return err
+	})
+	return text, err
+}
+
+// withFiles gives what each side of a conflict has as the files ours, base and theirs of a
+// directory, which goes when fn returns.
+func (r contents) withFiles(c merge.Conflict, fn func(dir string) error) error {
+	dir, err := os.MkdirTemp("", "umbra-merge-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	for name, e := range map[string]gitstore.TreeEntry{"ours": c.Ours, "base": c.Base, "theirs": c.Theirs} {
+		content, err := r.read(e)
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, name), content, 0o600)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return fn(dir)
+}
+
+func (r contents) read(e gitstore.TreeEntry) ([]byte, error) {
+	if e.ID.IsZero() {
+		return nil, nil
+	}
+	content, _, err := r.store.BlobReader(e.ID)
+	if err != nil {
+		return nil, err
+	}
+	defer content.Close()
+	return io.ReadAll(content)
+}
+
+// changesOf are what became of a tree, by path.
+func (r contents) changesOf(from, to gitstore.ID) (map[string]gitstore.Change, error) {
+	list := map[string]gitstore.Change{}
+	return list, r.store.DiffTrees(from, to, func(c gitstore.Change) error {
+		list[c.Path] = c
+		return r.ctx.Err()
+	})
+}
+
+// mostLooked is how much of a file is looked at for what no text has, as git does.
+const mostLooked = 8000
+
+// isText reports whether git would take a file for text. Nothing is text too.
+func (r contents) isText(e gitstore.TreeEntry) (bool, error) {
+	if e.ID.IsZero() {
+		return true, nil
+	}
+	content, _, err := r.store.BlobReader(e.ID)
+	if err != nil {
+		return false, err
+	}
+	defer content.Close()
+	head, err := io.ReadAll(io.LimitReader(content, mostLooked))
+	return !bytes.Contains(head, []byte{0}), err
+}
+
+func (r contents) entryAt(tree gitstore.ID, path string) (gitstore.TreeEntry, error) {
+	e, err := r.store.Lookup(tree, path)
+	if errors.Is(err, gitstore.ErrNoEntry) {
+		return gitstore.TreeEntry{}, nil
+	}
+	return e, err
+}
+
+// patch is what a side of a conflict has changed since its base. A side that is neither ours
+// nor theirs has that content.
+func (r contents) patch(c merge.Conflict, side, content, name string) (patch string, err error) {
+	err = r.withFiles(c, func(dir string) error {
+		if content != "" {
+			if err := os.WriteFile(filepath.Join(dir, side), []byte(content), 0o600); err != nil {
+				return err
+			}
+		}
+		out, err := git.Run(r.ctx, git.Command{Dir: dir, Args: []string{"diff", "--no-index", "--no-ext-diff", "--no-color", "base", side}})
+		if failed, ok := errors.AsType[*git.Error](err); err != nil && (!ok || failed.ExitCode != 1) {
+			return err
+		}
+		if _, lines, found := strings.Cut(string(out), "\n@@ "); found {
+			patch = fmt.Sprintf("--- a/%s (before)\n+++ b/%s (%s)\n@@ %s", c.Path, c.Path, name, lines)
+		}
+		return nil
+	})
+	return patch, err
+}

@@ -1,0 +1,309 @@
+package merges
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/failpoint"
+	"github.com/umbra-vcs/umbra/gitstore/records"
+	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/projects"
+)
+
+// merger is the agent that proposes what paths become, which neither side has worked with.
+type merger struct {
+	Agent   string `json:"agent"`
+	Mission string `json:"mission,omitempty"` // in whose workspace it works, "" while there is none
+	Tree    string `json:"tree,omitempty"`    // that it has begun with
+}
+
+// proposal is what an agent proposes that a path becomes. It counts as long as the sides have
+// the same there.
+type proposal struct {
+	missions.MergeProposal
+	Path string `json:"path"`
+	Of   string `json:"of"`
+}
+
+// askMerger has an agent propose, also where what was proposed before was refused.
+func (s *state) askMerger(agent string) {
+	if s.Merger == nil || s.Merger.Agent != agent {
+		s.Merger = &merger{Agent: agent}
+	}
+	s.Proposals = slices.DeleteFunc(s.Proposals, func(one proposal) bool { return one.Refused != "" })
+}
+
+// proposalFor is what was proposed for a path, nil if nothing was.
+func (p *plan) proposalFor(q *question) *proposal {
+	i := slices.IndexFunc(p.state.Proposals, func(one proposal) bool { return one.Path == q.Path && one.Of == q.of })
+	if i < 0 {
+		return nil
+	}
+	return &p.state.Proposals[i]
+}
+
+// addProposal says on a question what was proposed.
+func (p *plan) addProposal(q *question) {
+	q.Proposal = nil
+	if one := p.proposalFor(q); one != nil {
+		shown := one.MergeProposal
+		shown.Content = nil
+		q.Proposal = &shown
+	}
+}
+
+// toPropose are the open paths that an agent can be asked about, and was not.
+func (p *plan) toPropose() (list []*question) {
+	for _, q := range p.open() {
+		if q.Severity == missions.SeverityHigh && p.proposalFor(q) == nil {
+			list = append(list, q)
+		}
+	}
+	return list
+}
+
+// wantedMerger is the agent that is to propose something, "" if none is.
+func (p *plan) wantedMerger() string {
+	if p.state.Merger == nil || len(p.toPropose()) == 0 {
+		return ""
+	}
+	return p.state.Merger.Agent
+}
+
+// addProposedTree makes the tree that has all that is proposed, if nothing else is open.
+func (p *plan) addProposedTree() error {
+	p.proposed = gitstore.ID{}
+	open := p.open()
+	if len(open) == 0 {
+		return nil
+	}
+	tree := records.NewTree(p.store, p.tree)
+	batch := p.store.NewBatch()
+	defer batch.Discard()
+	for _, q := range open {
+		one := p.proposalFor(q)
+		if one == nil || one.Refused != "" {
+			return nil
+		}
+		e, err := p.takeContent(batch, q, one.Content)
+		if err != nil {
+			return err
+		}
+		if err := put(tree, q.Path, e); err != nil {
+			return err
+		}
+	}
+	proposed, err := tree.Write(batch)
+	if err == nil {
+		err = batch.Flush(p.ctx)
+	}
+	p.proposed = proposed
+	return err
+}
+
+// judgeProposals takes over what the check has said of all that is proposed: it refuses
+// proposals, or takes them where the user wants no question.
+func (p *plan) judgeProposals() error {
+	checked := p.state.Checked
+	if p.proposed.IsZero() || checked == nil || checked.Tree != p.proposed.String() {
+		return nil
+	}
+	for _, q := range p.open() {
+		one := p.proposalFor(q)
+		switch {
+		case checked.Check.State != missions.CheckGood:
+			one.Refused = "the check does not pass with what was proposed"
+		case p.state.Auto == missions.MergeMedium:
+			chosen, err := p.choiceOf(q, missions.MergeChoice{Path: q.Path, Take: missions.TakeProposal})
+			if err != nil {
+				return err
+			}
+			chosen.ByCheck = true
+			p.state.choose(chosen)
+		default:
+			one.Checked = true
+		}
+	}
+	if err := p.fold(); err != nil {
+		return err
+	}
+	return p.answer()
+}
+
+// makeMerger makes a mission whose agent is to propose what the open paths become: a fork of
+// the mission merged into, without its conversation, in whose files the marks of conflicts
+// are. One that was made before a process was killed is used again.
+func (g *Merger) makeMerger(ctx context.Context, p *plan, r missions.MergeRequest) (result missions.MergeResult, err error) {
+	list, at := p.toPropose(), p.state.Merger
+	if at == nil || len(list) == 0 {
+		return p.result(), missions.Errorf(missions.KindNotFound, "umbra merge --status shows what is open", "nothing is open that an agent could merge")
+	}
+	m := g.loadScratch(p.into, at.Mission)
+	if m == nil {
+		prompt, err := g.mergerPrompt(p, list)
+		if err != nil {
+			return p.result(), err
+		}
+		made, err := g.rooms.Forks.Fork(ctx, missions.ForkRequest{
+			Caller: r.Caller, From: p.into.Name, Name: scratchName(p.into, "-merger"), Agent: at.Agent, FilesAlone: true, Prompt: prompt, Headless: true,
+			NoWait: true, Yes: true, Force: r.Force,
+		})
+		if err != nil {
+			return p.result(), err
+		}
+		at.Mission = made.Missions[0].ID
+		if m, err = g.LoadMission(p.into.Project, at.Mission); err != nil {
+			return p.result(), err
+		}
+	}
+	if view := g.rooms.Presence.MissionView(m); view.PromptKept {
+		if err := g.putMarks(ctx, p, r, m, list); err != nil {
+			return p.result(), err
+		}
+	}
+	result = p.result()
+	if m, err = g.LoadMission(p.into.Project, at.Mission); err == nil {
+		view := g.rooms.Presence.MissionView(m)
+		result.Scratch = &view
+	}
+	return result, err
+}
+
+// putMarks gives the merger the merged files, with marks in the open ones.
+func (g *Merger) putMarks(ctx context.Context, p *plan, r missions.MergeRequest, m *projects.Mission, list []*question) error {
+	tree := records.NewTree(p.store, p.tree)
+	batch := p.store.NewBatch()
+	defer batch.Discard()
+	for _, q := range list {
+		texts, err := p.texts(q)
+		if err != nil {
+			return err
+		}
+		e, err := p.takeContent(batch, q, texts.Merged)
+		if err == nil {
+			err = put(tree, q.Path, e)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	marked, err := tree.Write(batch)
+	if err == nil {
+		err = batch.Flush(p.ctx)
+	}
+	if err != nil {
+		return err
+	}
+	p.state.Merger.Tree = marked.String()
+	if err := p.state.save(p.into.Project); err != nil {
+		return err
+	}
+	merged := p.request()
+	merged.Tree, merged.Ours, merged.Scratch = marked.String(), m.Tip.Tree.String(), true
+	_, err = g.apply(ctx, m, r, merged)
+	failpoint.Hit("merge.marked")
+	return err
+}
+
+// takeProposals takes over what the merger has written, and refuses what can't be meant.
+func (g *Merger) takeProposals(ctx context.Context, p *plan, r missions.MergeRequest) (missions.MergeResult, error) {
+	var m *projects.Mission
+	if p.state.Merger != nil {
+		m = g.loadScratch(p.into, p.state.Merger.Mission)
+	}
+	if m == nil || r.Proposed == nil {
+		return p.result(), missions.Errorf(missions.KindNotFound, "umbra merge --continue --into "+p.into.Name+" asks it again", "the agent that was to merge is gone")
+	}
+	m, _, err := g.rooms.Promotes.SettleFork(ctx, m, settling(r))
+	if err != nil {
+		return p.result(), err
+	}
+	view := g.rooms.Presence.MissionView(m)
+	notes, err := p.readProposals(m.Tip.Tree, *r.Proposed)
+	if err != nil {
+		return p.result(), err
+	}
+	p.state.Merger.Mission, p.state.Merger.Tree = "", ""
+	if err := p.answer(); err != nil {
+		return p.result(), err
+	}
+	if err := p.state.save(p.into.Project); err != nil {
+		return p.result(), err
+	}
+	failpoint.Hit("merge.proposed")
+	result := p.result()
+	result.Scratch, result.Notes = &view, append(result.Notes, notes...)
+	return result, nil
+}
+
+// readProposals reads what an agent has written at the paths that it was asked about.
+func (p *plan) readProposals(tree gitstore.ID, end missions.MergerEnd) (notes []string, err error) {
+	asked := map[string]bool{}
+	for _, q := range p.toPropose() {
+		asked[q.Path] = true
+		one := proposal{Path: q.Path, Of: q.of}
+		one.By, one.Reason = p.state.Merger.Agent, reasonFor(q.Path, end.Answer)
+		e, err := p.entryAt(tree, q.Path)
+		if err != nil {
+			return nil, err
+		}
+		isText, err := p.isText(e)
+		if err != nil {
+			return nil, err
+		}
+		if isRegular(e) {
+			if one.Content, err = p.read(e); err != nil {
+				return nil, err
+			}
+		}
+		switch {
+		case end.Problem != "":
+			one.Refused = "the agent " + end.Problem
+		case !isRegular(e):
+			one.Refused = "the agent has left no file there"
+		case !isText:
+			one.Refused = "the agent has left no text there"
+		case HasMarks(one.Content):
+			one.Refused = "the agent has left marks of conflicts"
+		}
+		p.state.Proposals = append(p.state.Proposals, one)
+	}
+	begun, err := gitstore.ParseID(p.state.Merger.Tree)
+	if err != nil {
+		return nil, err
+	}
+	var others []string
+	changed, err := p.changesOf(begun, tree)
+	for path := range changed {
+		if !asked[path] {
+			others = append(others, path)
+		}
+	}
+	if len(others) > 0 {
+		slices.Sort(others)
+		notes = append(notes, fmt.Sprintf("%s has changed files that it was not asked about, which are left out: %s",
+			p.state.Merger.Agent, strings.Join(others[:min(len(others), mostParts)], ", ")))
+	}
+	return notes, err
+}
+
+// reasonFor is what an agent's answer says of a path: the rest of the line that begins with
+// its name.
+func reasonFor(path, answer string) string {
+	for line := range strings.Lines(answer) {
+		line = strings.TrimLeft(strings.TrimSpace(line), "-*` ")
+		if rest, found := strings.CutPrefix(line, path); found {
+			rest = strings.TrimLeft(rest, "`* ")
+			if reason, found := strings.CutPrefix(rest, ":"); found {
+				return missions.TruncateText(strings.TrimSpace(strings.TrimLeft(reason, "* ")), maxReason)
+			}
+		}
+	}
+	return ""
+}
+
+// maxReason is how many bytes of an agent's reason are kept.
+const maxReason = 500
