@@ -22,8 +22,10 @@ type Commit struct {
 	Parents   []ID
 	Author    Signature
 	Committer Signature
-	// Lost is the first parent, if a Store has a boundary in its place.
-	Lost ID
+	// Lost is the first parent, if a Store has a boundary in its place. PrunedAt is when it
+	// was pruned, zero if it was lost otherwise.
+	Lost     ID
+	PrunedAt time.Time
 	// Message is everything after the headers, bytes as stored.
 	Message string
 }

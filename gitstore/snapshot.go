@@ -20,8 +20,9 @@ type Snapshot struct {
 	At      time.Time
 
 	// Lost is the snapshot before, if that is lost: Parents is then what is left of
-	// those before it.
-	Lost ID
+	// those before it. PrunedAt is when it was pruned, zero if it was lost otherwise.
+	Lost     ID
+	PrunedAt time.Time
 
 	// Subject is the first line, for people: at most 100 characters. Nothing is read
 	// from it.
@@ -158,7 +159,7 @@ func oneLine(s string) string {
 // last paragraph, as Git does, and never in the subject; the last value of a key
 // counts; values that do not parse are left zero.
 func ParseSnapshot(c *Commit) *Snapshot {
-	s := &Snapshot{ID: c.ID, Tree: c.Tree, Parents: c.Parents, Lost: c.Lost, Author: c.Author, At: c.Committer.When}
+	s := &Snapshot{ID: c.ID, Tree: c.Tree, Parents: c.Parents, Lost: c.Lost, PrunedAt: c.PrunedAt, Author: c.Author, At: c.Committer.When}
 	first, body, _ := strings.Cut(c.Message, "\n")
 	s.Subject = first
 	for _, t := range parseTrailers(body) {

@@ -9,6 +9,9 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
+	"time"
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/disk"
@@ -18,28 +21,70 @@ import (
 // (gitrepository-layout(5)), so that every Git client ends a history there too.
 const shallowFile = "shallow"
 
-// boundary says where histories break off: for each commit whose parent is lost, the
-// newest commit that is left of those before the lost one, zero if none is.
-type boundary map[gitstore.ID]gitstore.ID
+// prunedFile says which boundaries pruning has made, and when: a line for each, with the
+// commit after it and the seconds since 1970.
+const prunedFile = "umbra/pruned"
+
+// boundary says where histories break off, by the commit after it.
+type boundary map[gitstore.ID]gap
+
+// gap is what is before a boundary: the newest commit that is left of those before the lost
+// one, zero if none is, and when the lost one was pruned, zero if it was not.
+type gap struct {
+	before   gitstore.ID
+	prunedAt time.Time
+}
 
 // ReadBoundary reads the boundary anew: another process may have changed it.
 func (s *Store) ReadBoundary() (boundary, error) {
-	data, err := disk.ReadFile(filepath.Join(s.dir, shallowFile))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	b := boundary{}
+	err := eachLine(s.dir, shallowFile, func(id gitstore.ID, _ string) error {
+		before, err := s.Ref(gitstore.BeforeRef(id))
+		if errors.Is(err, gitstore.ErrRefNotFound) {
+			err = nil
+		}
+		b[id] = gap{before: before}
+		return err
+	})
+	if err != nil {
 		return nil, err
 	}
-	b := boundary{}
-	for line := range bytes.Lines(data) {
-		id, err := gitstore.ParseID(string(bytes.TrimSpace(line)))
+	if len(b) > 0 {
+		err = eachLine(s.dir, prunedFile, func(id gitstore.ID, at string) error {
+			seconds, err := strconv.ParseInt(at, 10, 64)
+			if g, is := b[id]; is && err == nil {
+				b[id] = gap{g.before, time.Unix(seconds, 0).UTC()}
+			}
+			return err
+		})
 		if err != nil {
-			return nil, fmt.Errorf("read %s: %w", shallowFile, err)
-		}
-		if b[id], err = s.Ref(gitstore.BeforeRef(id)); err != nil && !errors.Is(err, gitstore.ErrRefNotFound) {
 			return nil, err
 		}
 	}
 	s.bounds.Store(&b)
 	return b, nil
+}
+
+// eachLine reads a file of lines that each begin with an id; there may be none.
+func eachLine(dir, name string, fn func(id gitstore.ID, rest string) error) error {
+	data, err := disk.ReadFile(filepath.Join(dir, name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	for line := range bytes.Lines(data) {
+		word, rest, _ := strings.Cut(string(bytes.TrimSpace(line)), " ")
+		id, bad := gitstore.ParseID(word)
+		if err == nil {
+			err = bad
+		}
+		if err == nil {
+			err = fn(id, rest)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("read %s: %w", name, err)
+	}
+	return nil
 }
 
 // Reread takes note of boundaries that another process has made, as each walk over a
@@ -74,10 +119,10 @@ func (s *Store) Commit(id gitstore.ID) (*gitstore.Commit, error) {
 		}
 		b = &read
 	}
-	if before, cut := (*b)[id]; cut {
-		c.Lost, c.Parents = c.FirstParent(), nil
-		if !before.IsZero() {
-			c.Parents = []gitstore.ID{before}
+	if g, cut := (*b)[id]; cut {
+		c.Lost, c.Parents, c.PrunedAt = c.FirstParent(), nil, g.prunedAt
+		if !g.before.IsZero() {
+			c.Parents = []gitstore.ID{g.before}
 		}
 	}
 	return c, nil
@@ -90,29 +135,32 @@ func (s *Store) Bind(ctx context.Context, after, before gitstore.ID) error {
 			return err
 		}
 	}
-	return s.writeBoundary(ctx, func(b boundary) { b[after] = before })
+	return s.writeBoundary(ctx, func(b boundary) { b[after] = gap{before: before} })
 }
 
-// Regained takes boundaries away whose lost commits are there again.
+// Regained takes boundaries away whose lost commits are there again. What was pruned may
+// be there for a while still.
 func (s *Store) Regained(ctx context.Context) error {
 	b, err := s.ReadBoundary()
 	if err != nil || len(b) == 0 {
 		return err
 	}
 	back := map[gitstore.ID]gitstore.ID{}
-	for after, before := range b {
+	for after, g := range b {
 		c, err := s.Objects.Commit(after)
-		if err != nil {
+		if err != nil || !g.prunedAt.IsZero() {
 			continue
 		}
 		if _, err := s.Objects.Commit(c.FirstParent()); err == nil {
-			back[after] = before
+			back[after] = g.before
 		}
 	}
 	if len(back) == 0 {
 		return nil
 	}
-	if err := s.writeBoundary(ctx, func(b boundary) { maps.DeleteFunc(b, func(id, _ gitstore.ID) bool { _, is := back[id]; return is }) }); err != nil {
+	if err := s.writeBoundary(ctx, func(b boundary) {
+		maps.DeleteFunc(b, func(id gitstore.ID, _ gap) bool { _, is := back[id]; return is })
+	}); err != nil {
 		return err
 	}
 	for after, before := range back {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 	"sort"
 
 	"github.com/umbra-vcs/umbra/gitstore"
@@ -38,6 +39,32 @@ func (o *Objects) Locate(ids []gitstore.ID) []Location {
 			rest = p.locate(ids, at, rest)
 		}
 		rest = d.locateLoose(ids, at, rest)
+	}
+	return at
+}
+
+// LocateBeside is Locate as if some files were gone: packs, by their paths without suffix,
+// and loose objects.
+func (o *Objects) LocateBeside(ids []gitstore.ID, gone map[string]bool) []Location {
+	at := make([]Location, len(ids))
+	rest := make([]int, len(ids))
+	for i := range rest {
+		rest[i] = i
+	}
+	for _, d := range o.current() {
+		for _, p := range d.Packs {
+			if !gone[p.Base] {
+				rest = p.locate(ids, at, rest)
+			}
+		}
+		before := rest
+		rest = d.locateLoose(ids, at, slices.Clone(before))
+		for _, i := range before {
+			if gone[at[i].Loose] {
+				at[i], rest = Location{}, append(rest, i)
+			}
+		}
+		slices.Sort(rest)
 	}
 	return at
 }

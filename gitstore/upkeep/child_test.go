@@ -48,6 +48,9 @@ func runChild(what string) int {
 		case "repack":
 			_, err := Repack(context.Background(), s)
 			return err
+		case "giveback":
+			_, err := GiveBack(context.Background(), s, unlocked())
+			return err
 		}
 		return fmt.Errorf("no program %q", parts[0])
 	}()

@@ -90,11 +90,17 @@ func (q *quarantine) borrow(objects string) error {
 	return os.WriteFile(filepath.Join(q.dir, "info", "alternates"), []byte(text.String()), 0o600)
 }
 
-// repack runs git. Its memory is bounded: one thread, a window of 64 MiB, no
-// deltas for files over 64 MiB, which no snapshot holds unless its user has raised
-// the cap. Git needs five to seven times the largest file that it makes deltas of.
+// repack runs git.
 func (q *quarantine) repack(ctx context.Context, held *os.File) error {
-	_, err := git.Run(ctx, git.Command{
+	_, err := git.Run(ctx, q.command(held, "repack", "--geometric=2", "-q", "-n"))
+	return err
+}
+
+// command runs git in the quarantine. Its memory is bounded: one thread, a window of 64
+// MiB, no deltas for files over 64 MiB, which no snapshot holds unless its user has raised
+// the cap. Git needs five to seven times the largest file that it makes deltas of.
+func (q *quarantine) command(held *os.File, args ...string) git.Command {
+	return git.Command{
 		Dir: q.store.Dir(), GitDir: q.store.Dir(), Gentle: true, Inherit: []*os.File{held},
 		Env: []string{"GIT_OBJECT_DIRECTORY=" + q.dir},
 		Config: []string{
@@ -102,9 +108,8 @@ func (q *quarantine) repack(ctx context.Context, held *os.File) error {
 			"pack.writeReverseIndex=false", "repack.writeBitmaps=false", "repack.packKeptObjects=false",
 			"repack.useDeltaBaseOffset=true",
 		},
-		Args: []string{"repack", "--geometric=2", "-q", "-n"},
-	})
-	return err
+		Args: args,
+	}
 }
 
 // adopt moves what git has made to the repository, proved and durable but for

@@ -1,0 +1,388 @@
+package upkeep
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/failpoint"
+	"github.com/umbra-vcs/umbra/gitstore/flock"
+	"github.com/umbra-vcs/umbra/gitstore/git"
+	"github.com/umbra-vcs/umbra/gitstore/shadow"
+)
+
+// GiveBackOptions are what GiveBack asks of its caller.
+type GiveBackOptions struct {
+	// Beside runs a function with the project's lock shared, Alone with the lock exclusive
+	// and while no operation is in flight; else they return an error.
+	Beside, Alone func(func() error) error
+	// Roots are snapshots and records that are written and not published.
+	Roots func() ([]gitstore.ID, error)
+}
+
+// giving is one GiveBack.
+type giving struct {
+	GiveBackOptions
+	ctx   context.Context
+	store *shadow.Store
+	held  *os.File
+	stats RepackStats
+	old   []string             // packs and loose objects that go, if all that is needed is elsewhere too
+	whole []*shadow.Pack       // packs that were made here: each with all that its objects lead to
+	needs map[gitstore.ID]bool // what is needed and not in those, nor in packs that stay
+}
+
+// GiveBack removes the objects that neither a ref nor a root leads to, and says how many
+// bytes of the disk that gives back. Nothing else ever deletes an object.
+//
+// Git packs what is needed, at the lowest priority and in a quarantine, while snapshots are
+// taken. The pack is proved, object by object, and moved here. What is older is removed then,
+// in a moment in which nobody else has the project: first whatever has become needed
+// meanwhile is packed too. An object that is needed and can't be found anywhere, or a ref
+// that can't be read, is an error, and nothing is removed. So GiveBack may be killed at any
+// instant: what is needed is in a pack that stays, or in all that there was. Packs with a
+// .keep stay as they are. It takes the lock of Repack.
+func GiveBack(ctx context.Context, s *shadow.Store, o GiveBackOptions) (bytes int64, err error) {
+	held, err := awaitRepack(ctx, s)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = flock.Release(held) }()
+	g := &giving{GiveBackOptions: o, ctx: ctx, store: s, held: held}
+	if err := g.Beside(g.pack); err != nil {
+		return 0, fmt.Errorf("pack what stays of %s: %w", s.Dir(), err)
+	}
+	failpoint.Hit("giveback.packed")
+	if err := g.Alone(g.remove); err != nil {
+		return 0, fmt.Errorf("remove what nothing leads to of %s: %w", s.Dir(), err)
+	}
+	return g.stats.Freed, nil
+}
+
+// pack makes a pack of all that is needed now.
+func (g *giving) pack() error {
+	if err := repack(g.ctx, g.store, g.held, &g.stats); err != nil {
+		return err
+	}
+	commits, err := g.commits()
+	if err != nil {
+		return err
+	}
+	if g.old, err = g.ownFiles(); err != nil {
+		return err
+	}
+	if err := g.packObjects(commits, "--revs"); err != nil {
+		return err
+	}
+	failpoint.Hit("giveback.proved")
+	reach, err := g.store.Reach(g.ctx, commits)
+	if err != nil {
+		return err
+	}
+	for id, unread := range reach.Unread {
+		return fmt.Errorf("%s can't be read: %w", id, unread)
+	}
+	g.needs = map[gitstore.ID]bool{}
+	for id := range reach.Seen {
+		g.needs[id] = true
+	}
+	return g.settle()
+}
+
+// commits are what refs and roots lead to first. A ref that can't be read is an error, and
+// so is a repository without any.
+func (g *giving) commits() ([]gitstore.ID, error) {
+	list, err := g.store.Refs("")
+	if err != nil {
+		return nil, err
+	}
+	if len(list.Bad) > 0 {
+		return nil, &list.Bad[0]
+	}
+	commits, err := g.Roots()
+	if err != nil {
+		return nil, err
+	}
+	for _, ref := range list.Refs {
+		commits = append(commits, ref.ID)
+	}
+	if len(list.Refs) == 0 {
+		return nil, errors.New("it has no refs")
+	}
+	slices.SortFunc(commits, gitstore.ID.Compare)
+	return slices.Compact(commits), nil
+}
+
+// ownFiles lists the packs without a .keep, by their names without suffix, and the files of
+// loose objects.
+func (g *giving) ownFiles() (files []string, err error) {
+	if err := g.store.Rescan(); err != nil {
+		return nil, err
+	}
+	for _, p := range g.store.Own().Packs {
+		if !p.Kept() && p.Broken == nil {
+			files = append(files, p.Base)
+		}
+	}
+	objects := filepath.Join(g.store.Dir(), "objects")
+	dirs, err := os.ReadDir(objects)
+	if err != nil {
+		return nil, err
+	}
+	for _, dir := range dirs {
+		if len(dir.Name()) != 2 || !dir.IsDir() {
+			continue
+		}
+		names, err := os.ReadDir(filepath.Join(objects, dir.Name()))
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range names {
+			if id, err := gitstore.ParseID(dir.Name() + e.Name()); err == nil {
+				files = append(files, g.store.Own().LoosePath(id))
+			}
+		}
+	}
+	return files, nil
+}
+
+// packObjects has git make a pack of objects, proves that each is what its id says, and
+// moves the pack here.
+func (g *giving) packObjects(ids []gitstore.ID, args ...string) error {
+	q, err := newQuarantine(g.store)
+	if err != nil {
+		return err
+	}
+	defer q.remove()
+	var stdin bytes.Buffer
+	for _, id := range ids {
+		fmt.Fprintln(&stdin, id)
+	}
+	run := func(stdin *bytes.Buffer, args ...string) error {
+		c := q.command(g.held, args...)
+		c.Stdin = stdin
+		_, err := git.Run(g.ctx, c)
+		return err
+	}
+	args = append([]string{"pack-objects", "-q", "--local", "--honor-pack-keep", "--non-empty", "--delta-base-offset"}, args...)
+	if err := run(&stdin, append(args, filepath.Join(q.dir, "pack", "pack"))...); err != nil {
+		return err
+	}
+	made, err := filepath.Glob(filepath.Join(q.dir, "pack", "pack-*.idx"))
+	if err != nil {
+		return err
+	}
+	for _, idx := range made {
+		info, err := os.Lstat(idx)
+		if err != nil {
+			return err
+		}
+		if !info.Mode().IsRegular() {
+			continue
+		}
+		base := strings.TrimSuffix(idx, ".idx")
+		to := filepath.Join(g.store.PackDir(), filepath.Base(base))
+		prove := []string{base}
+		if shadow.IsThere(to + ".idx") { // named after its content
+			prove = append(prove, to)
+		}
+		for _, base := range prove {
+			if err := run(&bytes.Buffer{}, "verify-pack", base+".idx"); err != nil {
+				return fmt.Errorf("a pack is not what it must be: %w", err)
+			}
+		}
+		adopted, err := shadow.AdoptPack(g.ctx, g.store, base, "repack.naming")
+		if err != nil {
+			return err
+		}
+		if !adopted.WasThere {
+			g.stats.Freed -= adopted.Bytes + adopted.Index
+		}
+		if err := g.addWhole(to); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addWhole notes a pack that was made here. One of that name was there already if all that
+// it holds is needed: it stays.
+func (g *giving) addWhole(base string) error {
+	if err := g.store.Syncer().Dir(g.store.PackDir()); err != nil {
+		return err
+	}
+	if err := g.store.Rescan(); err != nil {
+		return err
+	}
+	for _, p := range g.store.Own().Packs {
+		if p.Base == base {
+			g.whole = append(g.whole, p)
+			g.old = slices.DeleteFunc(g.old, func(file string) bool { return file == base })
+			return nil
+		}
+	}
+	return fmt.Errorf("%s is not there", base)
+}
+
+// inWhole reports whether a pack that was made here has an object.
+func (g *giving) inWhole(id gitstore.ID) (bool, error) {
+	for _, p := range g.whole {
+		if _, has, err := p.Find(id); has || err != nil {
+			return has, err
+		}
+	}
+	return false, nil
+}
+
+// settle takes from needs what is safe whatever is removed: what the packs that were made
+// here have, packs with a .keep, alternates, and files that have come since. What is nowhere
+// is an error.
+func (g *giving) settle() error {
+	old := map[string]bool{}
+	for _, file := range g.old {
+		old[file] = true
+	}
+	if err := g.store.Rescan(); err != nil {
+		return err
+	}
+	ids := slices.SortedFunc(maps.Keys(g.needs), gitstore.ID.Compare)
+	anywhere := g.store.Locate(ids)
+	for i, at := range g.store.LocateBeside(ids, old) {
+		switch {
+		case anywhere[i].Nowhere():
+			return fmt.Errorf("%s is needed, and can't be found", ids[i])
+		case at.Loose != "", at.Pack != nil && shadow.IsThere(at.Pack.Base+".pack"):
+			delete(g.needs, ids[i])
+		}
+	}
+	return nil
+}
+
+// remove removes what was there when the pack was made, and is not in it. The caller has
+// the project alone.
+func (g *giving) remove() error {
+	commits, err := g.commits()
+	if err != nil {
+		return err
+	}
+	if err := g.store.Reread(); err != nil {
+		return err
+	}
+	if err := g.walkNew(commits); err != nil {
+		return err
+	}
+	if err := g.settle(); err != nil {
+		return err
+	}
+	if len(g.needs) > 0 {
+		if err := g.packObjects(slices.SortedFunc(maps.Keys(g.needs), gitstore.ID.Compare)); err != nil {
+			return err
+		}
+		if err := g.settle(); err != nil {
+			return err
+		}
+		for id := range g.needs {
+			return fmt.Errorf("%s is needed, and is in no pack that stays", id)
+		}
+	}
+	failpoint.Hit("giveback.settled")
+	return g.removeOld()
+}
+
+// walkNew adds to needs what commits lead to besides what the packs have that were made
+// here: what is in one of those leads to nothing else that is missing.
+func (g *giving) walkNew(todo []gitstore.ID) error {
+	for len(todo) > 0 {
+		if err := g.ctx.Err(); err != nil {
+			return err
+		}
+		id := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		if has, err := g.inWhole(id); has || err != nil {
+			if err != nil {
+				return err
+			}
+			continue
+		}
+		if g.needs[id] {
+			continue
+		}
+		g.needs[id] = true
+		c, err := g.store.Commit(id)
+		if err != nil {
+			return err
+		}
+		if err := g.walkTree(c.Tree); err != nil {
+			return err
+		}
+		todo = append(todo, c.Parents...)
+		if record := gitstore.ParseSnapshot(c).Record; !record.IsZero() {
+			todo = append(todo, record)
+		}
+	}
+	return nil
+}
+
+func (g *giving) walkTree(id gitstore.ID) error {
+	if has, err := g.inWhole(id); has || err != nil || g.needs[id] {
+		return err
+	}
+	g.needs[id] = true
+	entries, err := g.store.Tree(id)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if e.Mode.IsDir() {
+			if err := g.walkTree(e.ID); err != nil {
+				return err
+			}
+			continue
+		}
+		has, err := g.inWhole(e.ID)
+		if err != nil {
+			return err
+		}
+		if !has && e.Mode.IsBlob() {
+			g.needs[e.ID] = true
+		}
+	}
+	return nil
+}
+
+func (g *giving) removeOld() error {
+	d := &doubles{ctx: g.ctx, store: g.store, stats: &g.stats}
+	packs := map[string]*shadow.Pack{}
+	for _, p := range g.store.Own().Packs {
+		packs[p.Base] = p
+	}
+	for _, file := range g.old {
+		failpoint.Hit("giveback.removing")
+		if p := packs[file]; p != nil {
+			if err := d.removePack(p); err != nil {
+				return err
+			}
+			continue
+		}
+		info, err := os.Lstat(file)
+		if err == nil {
+			err = os.Remove(file)
+		}
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		g.stats.Freed += shadow.OnDisk(info)
+	}
+	return errors.Join(g.store.Rescan(), shadow.GaveBack(g.store))
+}
