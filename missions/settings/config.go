@@ -22,6 +22,8 @@ type Config struct {
 	Watch   Watch
 	Launch  Launch
 	Storage Storage
+	// Retention says which snapshots stay when old ones are pruned.
+	Retention Retention
 	// Missions and Automations are the user's own to say, like Launch.
 	Missions    Missions
 	Automations Automations
@@ -97,6 +99,14 @@ type Storage struct {
 	KeepFree int64 // bytes left free on the home's disk
 }
 
+// Retention is how much of each mission's history pruning leaves. It counts turns.
+type Retention struct {
+	KeepLast   int      // so many of the newest turns, at least 1
+	KeepWithin Duration // turns that ended no longer ago
+	KeepHourly int      // the newest turn of so many hours that have one
+	KeepDaily  int      // and of so many days
+}
+
 // Duration is a time.Duration written as 5s or 2m.
 type Duration time.Duration
 
@@ -107,6 +117,7 @@ func Default() Config {
 		Fork:        Fork{Root: "~/umbra", CopyLimit: 2 << 30, Guard: true},
 		Hooks:       Hooks{MaxWait: Duration(5 * time.Second), Tools: true, MCP: true},
 		Watch:       Watch{Settle: Duration(2 * time.Second), MaxWait: Duration(30 * time.Second)},
+		Retention:   Retention{KeepLast: 5, KeepWithin: Duration(30 * 24 * time.Hour)},
 		Storage:     Storage{MaxBytes: 100 << 30, KeepFree: 200 << 20},
 		Automations: Automations{TimeLimit: Duration(time.Minute)},
 		Check:       Checking{TimeLimit: Duration(30 * time.Minute)},

@@ -47,7 +47,7 @@ func (k Key) typed(words []string) (any, error) {
 		n, err := strconv.ParseInt(strings.ReplaceAll(word, "_", ""), 10, 32)
 		value, ok = int(n), err == nil && n >= k.least
 	case *Duration:
-		d, err := time.ParseDuration(word)
+		d, err := ParseDuration(word)
 		value, ok = Duration(d), err == nil && int64(d) >= k.least
 	case *bool:
 		value, ok = parseBool(word)
@@ -58,6 +58,25 @@ func (k Key) typed(words []string) (any, error) {
 		return nil, fmt.Errorf("%q", word)
 	}
 	return value, nil
+}
+
+// ParseDuration is time.ParseDuration that takes days too, such as 30d.
+func ParseDuration(word string) (time.Duration, error) {
+	if digits, days := strings.CutSuffix(word, "d"); days {
+		n, err := strconv.ParseUint(digits, 10, 15)
+		return time.Duration(n) * day, err
+	}
+	return time.ParseDuration(word)
+}
+
+const day = 24 * time.Hour
+
+// DurationText is a duration as it is typed, in days where it is whole ones.
+func DurationText(d time.Duration) string {
+	if d >= day && d%day == 0 {
+		return strconv.FormatInt(int64(d/day), 10) + "d"
+	}
+	return d.String()
 }
 
 func parseBool(word string) (value, ok bool) {
@@ -97,7 +116,7 @@ func (k Key) value(c Config) any {
 	case *int:
 		return *p
 	case *Duration:
-		return time.Duration(*p).String()
+		return DurationText(time.Duration(*p))
 	case *bool:
 		return *p
 	case *[]string:
