@@ -100,6 +100,7 @@ func inReadOnlyHome() map[string][]attempt {
 		"uninstall":        {{reads, "--yes", 0}, {refused, "--data --yes", 0}},
 		"du":               one(reads, ""),
 		"import":           {{refused, "", 0}, {refused, "one.umbra", 0}, {reads, "--preview", 0}},
+		"prune":            {{reads, "--dry-run", 0}, {reads, "", 0}},
 		"remote add":       one(refused, "away /nowhere"),
 		"remote ls":        one(reads, ""),
 		"remote rm":        one(refused, "office"),

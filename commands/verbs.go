@@ -41,7 +41,7 @@ func allVerbs() []*call.Verb {
 		updates.Updates(), status.Command(), upkeep.Doctor(), config.Command(), daemon.Command(), hooks.Command(), hook.Command(), mcp.Command(),
 		complete.Scripts(), complete.Command(allVerbs), reference.Man(allVerbs), version.Command(), reference.Docs(allVerbs), uninstall.Command(allVerbs),
 		remotes.Remote(), remotes.Push(), remotes.Fetch(), remotes.Export(),
-		upkeep.Du(), upkeep.Import(remotes.ImportFile), upkeep.Trash(), upkeep.Forget(),
+		upkeep.Du(), upkeep.Import(remotes.ImportFile), upkeep.Trash(), upkeep.Forget(), upkeep.Prune(),
 		demo.Command(), demo.ScriptedAgent(), automations.Command(), connect.Housekeeping(), keeper.ForkCommand(),
 	}
 }

@@ -42,8 +42,11 @@ type Entry struct {
 	// LostBefore is the snapshot before, if that is lost: Parent is then what is left of
 	// those before it.
 	LostBefore string `json:"lost_before,omitempty"`
-	Late       bool   `json:"late,omitempty"`
-	Unchanged  bool   `json:"unchanged,omitempty"` // asked for, and nothing was new: ID is the snapshot it equals
+	// PrunedAt is when it was pruned, with what is not listed before it; zero if it was lost
+	// otherwise.
+	PrunedAt  time.Time `json:"pruned_at,omitzero"`
+	Late      bool      `json:"late,omitempty"`
+	Unchanged bool      `json:"unchanged,omitempty"` // asked for, and nothing was new: ID is the snapshot it equals
 	// Notes are about the taking of a snapshot that was asked for now.
 	Notes []string `json:"notes,omitempty"`
 	// RenamedFrom is the name that the file of a log's path had before this snapshot.

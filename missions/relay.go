@@ -214,6 +214,11 @@ func (r reads) Forget(ctx context.Context, q ForgetRequest) (Holders, error) {
 	return method("forget", Reads, Service.Forget).by(ctx, r, q)
 }
 
+func (r acts) Prune(ctx context.Context, q PruneRequest) (PruneResult, error) {
+	return method("prune", Changes, Service.Prune).
+		unsure("the old snapshots were dropped", "umbra prune --dry-run shows what would still go").by(ctx, r, q)
+}
+
 func (r acts) Hook(ctx context.Context, q HookRequest) (HookResult, error) {
 	return method("hook", Stores|Repeats, Service.Hook).by(ctx, r, q)
 }

@@ -112,6 +112,7 @@ type Upkeep interface {
 	Status(context.Context, StatusRequest) (Status, error)
 	Doctor(context.Context, DoctorRequest) (DoctorResult, error)
 	Usage(context.Context, UsageRequest) (Usage, error)
+	Prune(context.Context, PruneRequest) (PruneResult, error)
 }
 
 // Caller is who asks, and from where: names and defaults are resolved against

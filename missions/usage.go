@@ -1,5 +1,7 @@
 package missions
 
+import "time"
+
 // UsageRequest asks what Umbra takes on the disk.
 type UsageRequest struct {
 	Caller Caller `json:"caller"`
@@ -52,4 +54,65 @@ type UsageItem struct {
 	Path  string `json:"path,omitempty"`
 	Bytes int64  `json:"bytes"`
 	Fix   string `json:"command,omitempty"` // what gives it back
+}
+
+// PruneRequest asks to drop old snapshots. Where the policy says nothing, the
+// configuration does.
+type PruneRequest struct {
+	Caller Caller `json:"caller"`
+	// Missions narrows it to some, by name; none is all of the caller's project.
+	Missions []string `json:"missions,omitempty"`
+	All      bool     `json:"all,omitempty"` // of every project
+	Preview  bool     `json:"preview,omitempty"`
+	// At is the moment from which the ages are counted, zero for now: what was shown goes,
+	// and nothing that has become old since.
+	At     time.Time   `json:"at,omitzero"`
+	Policy PrunePolicy `json:"policy,omitzero"`
+}
+
+// OnlyReads reports whether nothing is to be changed.
+func (r PruneRequest) OnlyReads() bool { return r.Preview }
+
+// PrunePolicy says how much of a mission's history stays; nil is what is configured.
+type PrunePolicy struct {
+	KeepLast   *int           `json:"keep_last,omitempty"`
+	KeepWithin *time.Duration `json:"keep_within,omitempty"`
+	KeepHourly *int           `json:"keep_hourly,omitempty"`
+	KeepDaily  *int           `json:"keep_daily,omitempty"`
+}
+
+// PruneResult is what was dropped, or would be.
+type PruneResult struct {
+	Preview  bool            `json:"preview,omitempty"`
+	At       time.Time       `json:"at"`
+	Policy   string          `json:"policy"` // in one line
+	Missions []PrunedMission `json:"missions"`
+	// Owed says that what was dropped before was not all given back yet: it would be now.
+	Owed bool `json:"owed,omitempty"`
+	// Bytes is what is given back: what the disk has more after it, as long as nothing else
+	// writes; of a preview about that.
+	Bytes int64 `json:"bytes"`
+}
+
+// Pruned counts the snapshots that go.
+func (r PruneResult) Pruned() (n int) {
+	for _, m := range r.Missions {
+		n += m.Pruned
+	}
+	return n
+}
+
+// PrunedMission is what becomes of a mission's own snapshots.
+type PrunedMission struct {
+	ID      string `json:"id"`
+	Mission string `json:"mission"`
+	Project string `json:"project"`
+	Removed bool   `json:"removed,omitempty"` // it is in the trash
+	Kept    int    `json:"kept"`
+	Pruned  int    `json:"pruned"`
+	// Bytes is about what those take that go, and nothing else needs.
+	Bytes int64 `json:"bytes"`
+	// Why counts the kept snapshots by the reason: tip, last, within, hourly, daily, start,
+	// fork_point, pin, undo, conversation, unpushed, in_use, merged, turn. One may have several.
+	Why map[string]int `json:"why"`
 }

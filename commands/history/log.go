@@ -254,6 +254,9 @@ func lostBefore(e missions.Entry, more func(*print.Printer)) func(*print.Printer
 	if e.Parent == "" {
 		said += ", and all before it"
 	}
+	if !e.PrunedAt.IsZero() {
+		said = "  -- older snapshots were pruned on " + e.PrunedAt.Local().Format(time.DateOnly)
+	}
 	return func(p *print.Printer) {
 		if more != nil {
 			more(p)

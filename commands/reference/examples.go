@@ -37,6 +37,7 @@ func missionLessons() []lesson {
 		{"trash ls", []string{"umbra trash ls"}, "trash restore, trash empty, mission rm"},
 		{"trash restore", []string{"umbra trash restore check"}, "trash ls, mission resume"},
 		{"trash empty", []string{"umbra trash empty --preview", "umbra trash empty --older-than 720h --yes"}, "trash ls, du"},
+		{"prune", []string{"umbra prune --dry-run", "umbra prune login --keep-last 20", "umbra prune --all --keep-within 90d"}, "du, log, pins, trash empty"},
 		{"import", []string{"umbra import --preview", "umbra import agents --agent claude --since 30d"}, "mission ls, mission resume, status, export"},
 		{"remote add", []string{"git init -q --bare ~/missions.git; umbra remote add backup ~/missions.git", "umbra remote add team ~/missions.git --project app"}, "push, fetch, remote ls"},
 		{"push", []string{"umbra push backup", "umbra push backup login --json"}, "remote add, fetch, remote ls"},

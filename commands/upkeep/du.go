@@ -10,8 +10,8 @@ func Du() *call.Verb {
 	return &call.Verb{
 		Name: "du", Short: "say what Umbra takes on the disk, and what could be given back",
 		Long: `By project and mission: what is stored of one alone, and what several share. Files
-that are borrowed from your repositories take nothing. Nothing is ever deleted from
-a project's snapshots, so they can't be made smaller yet.`,
+that are borrowed from your repositories take nothing. umbra prune --dry-run says what old
+snapshots take that could go.`,
 		Run: runDu,
 	}
 }

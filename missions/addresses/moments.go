@@ -87,7 +87,13 @@ func snapshotInTurn(p *projects.Project, name string, tip gitstore.ID, moment mi
 		}
 	}
 	if len(steps) == 0 {
+		if err := p.PrunedTurn(name, tip, moment.N); err != nil {
+			return projects.NumberedSnapshot{}, err
+		}
 		return projects.NumberedSnapshot{}, missions.Errorf(missions.KindNotFound, "umbra log "+name, "%s has no turn %d", name, moment.N)
+	}
+	if moment.K == 0 && !steps[0].PrunedAt.IsZero() {
+		return projects.NumberedSnapshot{}, projects.PrunedError(name, fmt.Sprintf("the state before turn %d", moment.N), steps[0].PrunedAt)
 	}
 	if moment.K == 0 {
 		// No snapshot was taken for its prompt: nothing had changed since.

@@ -6,7 +6,9 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/failpoint"
+	"github.com/umbra-vcs/umbra/gitstore/lock"
 	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/home"
 	"github.com/umbra-vcs/umbra/missions/projects"
 )
 
@@ -41,7 +43,7 @@ func (f *Finder) PinSnapshot(ctx context.Context, p *projects.Project, m *projec
 	case !errors.Is(err, gitstore.ErrRefNotFound):
 		return missions.Pin{}, err
 	}
-	if err := writePin(ctx, p, name, s.Snapshot); err != nil {
+	if err := f.writePin(ctx, p, name, s.Snapshot); err != nil {
 		return missions.Pin{}, err
 	}
 	v := f.pinView(p, name, s.ID)
@@ -49,8 +51,19 @@ func (f *Finder) PinSnapshot(ctx context.Context, p *projects.Project, m *projec
 	return v, nil
 }
 
-// writePin writes a pin: what keeps the record, then the name.
-func writePin(ctx context.Context, p *projects.Project, name string, s *gitstore.Snapshot) error {
+// writePin writes a pin: what keeps the record, then the name. Nobody prunes meanwhile.
+func (f *Finder) writePin(ctx context.Context, p *projects.Project, name string, s *gitstore.Snapshot) (err error) {
+	held, err := lock.Wait(ctx, lock.ProjectFile(f.Home.Dir, p.ID), lock.Shared, f.Self)
+	if err != nil {
+		return home.LockError(err)
+	}
+	defer func() { err = errors.Join(err, held.Release()) }()
+	if err := p.Store.Rescan(); err != nil {
+		return err
+	}
+	if _, err := p.Store.Snapshot(s.ID); err != nil {
+		return missions.Errorf(missions.KindNotFound, "umbra log shows what is left", "snapshot %s can't be read any more: %w", s.ID.Short(), err)
+	}
 	keep := gitstore.KeepRef(s.ID)
 	if _, err := p.Store.Ref(keep); err != nil {
 		if err := p.Store.UpdateRef(ctx, keep, gitstore.ID{}, s.Record, gitstore.Durable); err != nil && !errors.Is(err, gitstore.ErrRefMoved) {

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/shadow"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/home"
 	"github.com/umbra-vcs/umbra/missions/projects"
@@ -352,6 +354,11 @@ func (f *Finder) FindMomentBase(ctx context.Context, c missions.Caller, moment m
 		return like.String()
 	}
 	hint := f.suggestName(at.Project, moment.Base, r, true, typed, "umbra log, umbra mission ls or umbra pins list what there is")
+	if at.Project != nil && len(moment.Base) >= 4 && missions.HexPattern().MatchString(moment.Base) {
+		if pruned, err := shadow.LastPruned(at.Project.Store); err == nil && !pruned.IsZero() {
+			hint = "it may be one of the older snapshots that were pruned, last on " + pruned.Local().Format(time.DateOnly) + "; " + hint
+		}
+	}
 	return nil, gitstore.ID{}, missions.Errorf(missions.KindNotFound, hint, "no mission, pin or snapshot %q", moment.Base)
 }
 

@@ -26,6 +26,7 @@ import (
 	"github.com/umbra-vcs/umbra/missions/presence"
 	"github.com/umbra-vcs/umbra/missions/projects"
 	"github.com/umbra-vcs/umbra/missions/promotes"
+	"github.com/umbra-vcs/umbra/missions/prunes"
 	"github.com/umbra-vcs/umbra/missions/remotes"
 	"github.com/umbra-vcs/umbra/missions/restores"
 	"github.com/umbra-vcs/umbra/missions/searches"
@@ -69,14 +70,15 @@ type forkRooms struct {
 	*merges.Merger
 }
 
-// pastRooms tell what there is, and how it came about, and take in what was before, or
-// elsewhere.
+// pastRooms tell what there is, and how it came about, take in what was before, or
+// elsewhere, and drop what is old.
 type pastRooms struct {
 	*history.Reader
 	*authorship.Blamer
 	*searches.Searcher
 	*imports.Importer
 	*remotes.Carrier
+	*prunes.Pruner
 }
 
 var _ missions.Service = (*Service)(nil)
@@ -144,6 +146,7 @@ func New(o Options) (*Service, error) {
 	s.Reader.Expiring = s.Importer.Expiring
 	s.Blamer = authorship.New(d, s.Finder, s.Taker)
 	s.Searcher = searches.New(d, s.Finder, s.Library)
+	s.Pruner = prunes.New(d, s.Finder)
 	s.Examiner = doctor.New(d, doctor.Rooms{
 		Conversations: s.Library, Snapshots: s.Taker, Presence: s.Observer, Agents: s.Launcher,
 		Restores: s.Restorer, Handovers: s.Scheduler, Forks: s.Forker, Hooks: s.Installer,

@@ -33,10 +33,13 @@ func (p *Project) RemotesFile() string { return filepath.Join(p.Dir, "remotes.js
 func (p *Project) ShadowRepo() string { return filepath.Join(p.Dir, "shadow.git") }
 
 // Generation tells one object store from another: what is in one need not be in
-// the next. It is the project's, since nothing prunes yet.
+// the next. Pruning makes another one of a project's.
 func (p *Project) Generation() uint64 {
 	digits, _, _ := strings.Cut(p.ID, "-")
 	n, _ := strconv.ParseUint(digits, 16, 64)
+	if pruned, err := shadow.LastPruned(p.Store); err == nil && !pruned.IsZero() {
+		n ^= uint64(pruned.Unix())
+	}
 	return n
 }
 

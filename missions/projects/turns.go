@@ -3,6 +3,8 @@ package projects
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"time"
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/shadow"
@@ -51,6 +53,7 @@ func (p *Project) WalkTurns(tip gitstore.ID, fn func([]NumberedSnapshot) error) 
 			return nil
 		}
 		numberTurn(turn, first)
+		p.numberByRecords(turn)
 		err := fn(turn)
 		turn = nil
 		return err
@@ -92,6 +95,44 @@ func numberTurn(turn []NumberedSnapshot, first bool) {
 		turn[i].turnEnded = ended
 	}
 	turn[last].IsFirst = first
+}
+
+// numberByRecords gives the snapshots outside of turns the numbers that they had before some
+// of them were pruned. A turn is pruned whole.
+func (p *Project) numberByRecords(turn []NumberedSnapshot) {
+	pruned := func(s NumberedSnapshot) bool { return !s.PrunedAt.IsZero() }
+	if turn[0].Turn > 0 || !slices.ContainsFunc(turn, pruned) {
+		return
+	}
+	for i, s := range turn {
+		if at, known, err := p.NumberSnapshotByRecord(s.Snapshot); known && err == nil {
+			turn[i].K = at.K
+		}
+	}
+}
+
+// PrunedTurn is the error where a turn was pruned from a history, nil where it was not.
+func (p *Project) PrunedTurn(name string, tip gitstore.ID, n int) error {
+	var newer *gitstore.Snapshot
+	for s, err := range p.Store.Snapshots(tip, shadow.HistoryOptions{}) {
+		if err != nil {
+			return err
+		}
+		if s.Turn < n && newer != nil && newer.Turn > n && !newer.PrunedAt.IsZero() {
+			return PrunedError(name, fmt.Sprintf("turn %d", n), newer.PrunedAt)
+		}
+		if s.Turn <= n {
+			break
+		}
+		newer = s
+	}
+	return nil
+}
+
+// PrunedError says that something went with older snapshots.
+func PrunedError(name, what string, at time.Time) error {
+	return missions.Errorf(missions.KindNotFound, "umbra log "+name+" shows what is left", "%s of %s is gone: older snapshots were pruned on %s",
+		what, name, at.Local().Format(time.DateOnly))
 }
 
 // EndsTurn reports whether a snapshot was taken because its turn ended.
@@ -221,6 +262,9 @@ func (p *Project) TurnEnd(name string, tip gitstore.ID, n int) (NumberedSnapshot
 		return NumberedSnapshot{}, err
 	}
 	if len(steps) == 0 {
+		if err := p.PrunedTurn(name, tip, n); err != nil {
+			return NumberedSnapshot{}, err
+		}
 		return NumberedSnapshot{}, missions.Errorf(missions.KindNotFound, "umbra log "+name, "%s has no turn %d", name, n)
 	}
 	for _, s := range steps {
@@ -252,6 +296,9 @@ func (p *Project) NthFinishedTurn(name string, tip gitstore.ID, back int) (Numbe
 					found = s
 					return ErrStopWalk
 				}
+			}
+			if !s.PrunedAt.IsZero() {
+				return PrunedError(name, "finished turn "+missions.Itoa(back)+" from the newest", s.PrunedAt)
 			}
 		}
 		return nil

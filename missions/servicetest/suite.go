@@ -40,6 +40,7 @@ func Checks() []Check {
 		{"what was done is found", workFound},
 		{"sessions are imported", sessionsImported},
 		{"missions go to a remote and come from it", missionsCarried},
+		{"old snapshots are pruned", oldSnapshotsPruned},
 		{"forks are compared", forksCompared},
 		{"a fork reports to its parent", forkReports},
 		{"an agent is launched, kept, waited for and stopped", agentLives},

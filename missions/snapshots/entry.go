@@ -76,7 +76,7 @@ func ReadFacts(ctx context.Context, p *projects.Project, s *gitstore.Snapshot, l
 	e := missions.Entry{
 		ID: s.ID.String(), Mission: s.Mission, State: missions.StateName(s.State), At: s.At, Message: s.Message,
 		Turn: s.Turn, SessionID: s.Session, Skipped: s.Skipped, RestoredFrom: idText(s.RestoredFrom),
-		ForkedFrom: idText(s.ForkedFrom), PromotedFrom: idText(s.PromotedFrom), Partial: s.Partial, LostBefore: idText(s.Lost), Late: s.Late, Pins: []string{},
+		ForkedFrom: idText(s.ForkedFrom), PromotedFrom: idText(s.PromotedFrom), Partial: s.Partial, LostBefore: idText(s.Lost), PrunedAt: s.PrunedAt, Late: s.Late, Pins: []string{},
 	}
 	triggers := projects.TriggersOf(s)
 	e.Triggers, e.Operation = triggers.Texts(), string(triggers.Operation())

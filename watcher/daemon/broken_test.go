@@ -124,6 +124,7 @@ func TestCutOffCallsAreExplained(t *testing.T) {
 		"remove":       second(c.Remove(b.ctx(), missions.RemoveRequest{})),
 		"unremove":     second(c.Unremove(b.ctx(), missions.UnremoveRequest{})),
 		"trash":        second(c.Trash(b.ctx(), missions.TrashRequest{Empty: true})),
+		"prune":        second(c.Prune(b.ctx(), missions.PruneRequest{})),
 		"move_project": second(c.MoveProject(b.ctx(), missions.MoveProjectRequest{})),
 		"unpin":        second(c.Unpin(b.ctx(), missions.PinRequest{})),
 		"restore":      second(c.Restore(b.ctx(), missions.RestoreRequest{})),

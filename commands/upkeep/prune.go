@@ -1,0 +1,157 @@
+package upkeep
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/umbra-vcs/umbra/commands/call"
+	"github.com/umbra-vcs/umbra/commands/flags"
+	"github.com/umbra-vcs/umbra/commands/print"
+	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/settings"
+)
+
+// pruneOptions are the flags of umbra prune. The policy's are texts, since 0 is not the same
+// as nothing.
+type pruneOptions struct {
+	all, preview                bool
+	last, within, hourly, daily string
+}
+
+// Prune is `umbra prune`.
+func Prune() *call.Verb {
+	var o pruneOptions
+	return &call.Verb{
+		Name: "prune", Args: "[MISSION…]", Max: call.AnyNumber, Short: "drop old snapshots, and give their room on the disk back",
+		Long: `Of each mission of this project, or of those named, the newest turns stay, and those
+of the last 30 days: umbra config list shows retention.* in force. Whatever the policy, these
+stay: the newest snapshot and the first, pins, fork points, what umbra undo and redo take,
+and what an operation, a merge or a landing that is not over needs. A turn stays whole or goes
+whole. It lists what goes and asks: there is no undo. Files in your workspaces stay as they
+are, and so do conversations.`,
+		Flags: []flags.Flag{
+			flags.Bool("all", "the missions of every project", &o.all),
+			flags.Bool("dry-run", "only say what would go", &o.preview),
+			flags.String("keep-last", "keep the newest `N` turns", &o.last),
+			flags.String("keep-within", "keep turns that ended within `DURATION`: 12h, 90d", &o.within),
+			flags.String("keep-hourly", "keep the newest turn of `N` hours that have one", &o.hourly),
+			flags.String("keep-daily", "keep the newest turn of `N` days that have one", &o.daily),
+		},
+		Run: func(c *call.Call) error { return runPrune(c, o) },
+	}
+}
+
+// runPrune drops what it has listed, and nothing that became old since.
+func runPrune(c *call.Call, o pruneOptions) error {
+	policy, err := o.policy()
+	if err != nil {
+		return err
+	}
+	c.NoDaemon = true // it takes memory that a process which stays would keep
+	svc, caller, ctx, err := c.Asking()
+	if err != nil {
+		return err
+	}
+	request := missions.PruneRequest{Caller: caller, Missions: c.Arguments, All: o.all, Preview: true, Policy: policy}
+	listed, err := svc.Prune(ctx, request)
+	if err != nil {
+		return err
+	}
+	if o.preview || listed.Pruned() == 0 && !listed.Owed {
+		return c.Print(listed, func(p *print.Printer) { describePrune(p, listed) })
+	}
+	if err := confirmPrune(c, listed); err != nil {
+		return err
+	}
+	request.Preview, request.At = false, listed.At
+	done, err := svc.Prune(ctx, request)
+	if err != nil {
+		return err
+	}
+	return c.TellDone(done, func(p *print.Printer) { describePrune(p, done) })
+}
+
+// policy reads the flags.
+func (o pruneOptions) policy() (p missions.PrunePolicy, err error) {
+	for _, f := range []struct {
+		name, text string
+		to         **int
+	}{{"--keep-last", o.last, &p.KeepLast}, {"--keep-hourly", o.hourly, &p.KeepHourly}, {"--keep-daily", o.daily, &p.KeepDaily}} {
+		if f.text == "" {
+			continue
+		}
+		n, err := strconv.ParseInt(f.text, 10, 32)
+		if err != nil {
+			return p, missions.Errorf(missions.KindUsage, "", "%s takes a number, not %q", f.name, f.text)
+		}
+		*f.to = new(int)
+		**f.to = int(n)
+	}
+	if o.within != "" {
+		within, err := settings.ParseDuration(o.within)
+		if err != nil {
+			return p, missions.Errorf(missions.KindUsage, "", "--keep-within takes a duration such as 30d, not %q", o.within)
+		}
+		p.KeepWithin = &within
+	}
+	return p, nil
+}
+
+func confirmPrune(c *call.Call, listed missions.PruneResult) error {
+	if c.Yes || listed.Pruned() == 0 { // what is owed was dropped before
+		return nil
+	}
+	describePrune(c.Err, listed)
+	_ = c.Err.Flush()
+	if !c.CanAsk() {
+		return missions.Errorf(missions.KindConflict, "--yes drops them", "nobody can be asked: nothing was pruned")
+	}
+	yes, err := c.Confirm("Drop them? They can't be brought back.")
+	if err == nil && !yes {
+		err = missions.Errorf(missions.KindConflict, "", "nothing was pruned")
+	}
+	return err
+}
+
+// keptReasons are the words for why snapshots stay, in order.
+var keptReasons = [][2]string{
+	{"tip", "newest"}, {"last", "in the last turns"}, {"within", "recent"}, {"hourly", "hourly"}, {"daily", "daily"},
+	{"start", "first"}, {"fork_point", "forked at"}, {"pin", "pinned"}, {"undo", "for undo and redo"}, {"conversation", "for what was said"}, {"unpushed", "not pushed"}, {"in_use", "in use"},
+	{"merged", "promoted or merged"}, {"turn", "beside those in their turns"},
+}
+
+func describePrune(p *print.Printer, r missions.PruneResult) {
+	goes := "dropped"
+	if r.Preview {
+		goes = "would go"
+	}
+	for _, m := range r.Missions {
+		if m.Pruned == 0 {
+			continue
+		}
+		name := p.Paint(print.Bold, print.Clean(m.Mission))
+		if m.Removed {
+			name += " (in the trash)"
+		}
+		p.Line("%s  %s %s, %s; %d kept", name, print.Count(m.Pruned, "snapshot"), goes, print.Size(m.Bytes), m.Kept)
+		var why []string
+		for _, reason := range keptReasons {
+			if n := m.Why[reason[0]]; n > 0 {
+				why = append(why, strconv.Itoa(n)+" "+reason[1])
+			}
+		}
+		p.Line("  %s", p.Paint(print.Dim, "kept: "+strings.Join(why, ", ")))
+	}
+	switch n := r.Pruned(); {
+	case n == 0 && r.Owed:
+		p.Line("nothing more to drop, but what was dropped before was not given back yet: umbra prune does it")
+	case n == 0 && !r.Preview:
+		p.Line("%s given back, of what was dropped before", print.Size(r.Bytes))
+	case n == 0:
+		p.Line("nothing to prune: %s stay", r.Policy)
+	case r.Preview:
+		p.Line("%s in all would be given back; %s stay", print.Size(r.Bytes), r.Policy)
+	default:
+		p.Line("%s given back", print.Size(r.Bytes))
+	}
+}

@@ -1,0 +1,255 @@
+package local
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/umbra-vcs/umbra/gitstore/journal"
+	"github.com/umbra-vcs/umbra/missions"
+)
+
+// pruned prunes all but the last n turns, whatever their age.
+func (b *testBench) pruned(n int, names ...string) missions.PruneResult {
+	b.Helper()
+	within := time.Duration(0)
+	r, err := b.local.Prune(context.Background(), missions.PruneRequest{
+		Caller: b.caller(), Missions: names, Policy: missions.PrunePolicy{KeepLast: &n, KeepWithin: &within},
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return r
+}
+
+// numbered takes n snapshots of a file that is large enough to be missed.
+func (b *testBench) numbered(from, n int) (ids []string) {
+	b.Helper()
+	for i := range n {
+		b.write("a.txt", fmt.Sprintf("%d\n%s", from+i, strings.Repeat(fmt.Sprint(from+i), 4000)))
+		ids = append(ids, b.snapshot(fmt.Sprint(from+i)).ID)
+	}
+	return ids
+}
+
+// line lists a mission's snapshots, newest first.
+func (b *testBench) line(name string) (ids []string) {
+	b.Helper()
+	list, err := b.local.Log(context.Background(), missions.LogRequest{Caller: b.caller(), Mission: name})
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, e := range list {
+		ids = append(ids, e.ID)
+	}
+	return ids
+}
+
+// fscked proves that git finds nothing wrong, and doctor neither.
+func (b *testBench) fscked(m missions.Mission) {
+	b.Helper()
+	if out, err := exec.Command("git", "-C", m.ShadowRepo, "fsck", "--full", "--strict").CombinedOutput(); err != nil {
+		b.Errorf("git fsck: %v\n%s", err, out)
+	}
+	b.healthy()
+}
+
+// TestPrune drops what the policy does not keep: pins, the first snapshot and what undo
+// needs stay, each as it was, and under its address.
+func TestPrune(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	b := newBench(t)
+	m := b.mission("work")
+	ids := append([]string{m.Head}, b.numbered(1, 20)...)
+	if _, err := b.local.Pin(ctx, missions.PinRequest{Caller: b.caller(), Moment: ids[7], Name: "mark"}); err != nil {
+		t.Fatal(err)
+	}
+	restored := b.restore(ids[12], func(r *missions.RestoreRequest) { r.Force = true })
+	ids = append(ids, b.numbered(30, 5)...)
+	addresses := map[string]string{}
+	before, err := b.local.Log(ctx, missions.LogRequest{Caller: b.caller()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range before {
+		addresses[e.ID] = e.Address
+	}
+	preview, err := b.local.Prune(ctx, missions.PruneRequest{Caller: b.caller(), Preview: true})
+	if err != nil || preview.Pruned() != 0 {
+		t.Errorf("by default all of today stays: %+v %v", preview, err)
+	}
+	r := b.pruned(3)
+	if len(r.Missions) != 1 || r.Pruned() == 0 || r.Missions[0].Kept+r.Pruned() != len(before) || r.Bytes <= 0 {
+		t.Errorf("%+v", r)
+	}
+	b.fscked(m)
+	again := b.again()
+	left := again.line("work")
+	if len(left) != r.Missions[0].Kept {
+		t.Errorf("%d snapshots are left, of %d that were said to stay", len(left), r.Missions[0].Kept)
+	}
+	for _, id := range []string{ids[0], ids[7], ids[12], restored.SafetySnapshot, ids[len(ids)-1], ids[len(ids)-3]} {
+		if !strings.Contains(strings.Join(left, " "), id) {
+			t.Errorf("%s is gone, which was %s", id, addresses[id])
+		}
+	}
+	after, err := again.local.Log(ctx, missions.LogRequest{Caller: b.caller()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	gaps := 0
+	for _, e := range after {
+		if e.Address != addresses[e.ID] {
+			t.Errorf("%s is %s now", addresses[e.ID], e.Address)
+		}
+		if got := again.resolves(b.caller(), e.Address); got != e.ID {
+			t.Errorf("%s leads to %s", e.Address, got)
+		}
+		if !e.PrunedAt.IsZero() {
+			gaps++
+		}
+	}
+	if gaps == 0 {
+		t.Error("the log shows no gap")
+	}
+	if got := again.cat("mark", "a.txt"); !strings.HasPrefix(got, "7\n") {
+		t.Errorf("the pin has %.10q", got)
+	}
+	_, err = again.local.Cat(ctx, missions.CatRequest{Caller: b.caller(), Moment: ids[3], Path: "a.txt"})
+	again.fails("what was pruned", err, missions.KindNotFound)
+	if err == nil || !strings.Contains(missions.AsError(err).Hint, "pruned") {
+		t.Errorf("it is not said why: %v", err)
+	}
+	// Undo still takes the restore back, and there is nothing more to prune.
+	if _, err := again.local.Undo(ctx, missions.UndoRequest{Caller: b.caller(), Force: true}); err != nil {
+		t.Errorf("undo: %v", err)
+	}
+	again.numbered(50, 1)
+	again.fscked(m)
+	if r := again.pruned(5); r.Owed {
+		t.Errorf("%+v", r)
+	}
+	again.pruned(1)
+	again.fscked(m)
+}
+
+// TestPruneOfForks: a fork keeps the moment that it was made at, and both go on.
+func TestPruneOfForks(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	m := b.mission("work")
+	ids := b.numbered(1, 6)
+	f, err := b.local.Fork(context.Background(), missions.ForkRequest{Caller: b.caller(), From: ids[2], Name: "beside"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.numbered(10, 6)
+	beside := *b
+	beside.dir = f.Missions[0].Workspace
+	beside.numbered(20, 6)
+	b.pruned(1)
+	b.fscked(m)
+	again := b.again()
+	if got := again.cat("beside@fork", "a.txt"); !strings.HasPrefix(got, "3\n") {
+		t.Errorf("the fork point has %.10q", got)
+	}
+	line := strings.Join(again.line("work"), " ")
+	if !strings.Contains(line, ids[2]) || strings.Contains(line, ids[3]) {
+		t.Errorf("left: %s", line)
+	}
+	again.numbered(40, 1)
+	promoted, err := again.local.Promote(context.Background(), missions.PromoteRequest{Caller: b.caller(), Fork: f.Missions[0].Name, All: true, Force: true})
+	if err != nil {
+		t.Fatalf("promote: %+v %v", promoted, err)
+	}
+	again.pruned(1)
+	again.fscked(m)
+	if _, err := again.local.Undo(context.Background(), missions.UndoRequest{Caller: b.caller(), Force: true}); err != nil {
+		t.Errorf("undo of the promotion: %v", err)
+	}
+	again.fscked(m)
+}
+
+// TestPruneKeepsWhatFilesName: an operation, a merge that waits, a landing: what they name
+// stays, and while an operation is not over nothing is given back.
+func TestPruneKeepsWhatFilesName(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	b := newBench(t)
+	m := b.mission("work")
+	ids := b.numbered(1, 12)
+	b.put(filepath.Join(b.home, "agents", "landed", m.ID), `{"steps":["1:`+b.treeOf(m, ids[1])+`:x"]}`)
+	b.put(filepath.Join(filepath.Dir(m.ShadowRepo), "merges", m.ID+".json"), `{"sides":[{"snapshot":"`+ids[3]+`"}]}`)
+	op, err := b.local.Journal.Begin("0c9c58c3-4a4e-4e6f-8a80-4d4c2b1f0a11", "fork", map[string]string{"snapshot": ids[5]})
+	if err != nil {
+		t.Fatal(err)
+	}
+	one, none := 1, time.Duration(0)
+	request := missions.PruneRequest{Caller: b.caller(), Policy: missions.PrunePolicy{KeepLast: &one, KeepWithin: &none}}
+	_, err = b.local.Prune(ctx, request)
+	b.fails("while an operation is not over", err, missions.KindBusy)
+	if err := op.Advance(journal.Done); err != nil {
+		t.Fatal(err)
+	}
+	request.Preview = true
+	if r, err := b.local.Prune(ctx, request); err != nil || !r.Owed {
+		t.Errorf("it is not said that something is owed: %+v %v", r, err)
+	}
+	request.Preview = false
+	if _, err := b.local.Prune(ctx, request); err != nil {
+		t.Fatal(err)
+	}
+	line := strings.Join(b.line("work"), " ")
+	for _, i := range []int{1, 3, 5} {
+		if !strings.Contains(line, ids[i]) {
+			t.Errorf("%d is gone", i+1)
+		}
+	}
+	if strings.Contains(line, ids[8]) {
+		t.Error("nothing was pruned")
+	}
+}
+
+func (b *testBench) treeOf(m missions.Mission, snapshot string) string {
+	b.Helper()
+	out, err := exec.Command("git", "-C", m.ShadowRepo, "rev-parse", snapshot+"^{tree}").Output()
+	if err != nil {
+		b.Fatal(err)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// TestPruneDropsNothingInDoubt: a ref or a file that can't be read may say that a snapshot
+// is needed.
+func TestPruneDropsNothingInDoubt(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	m := b.mission("work")
+	ids := b.numbered(1, 8)
+	one, none := 1, time.Duration(0)
+	request := missions.PruneRequest{Caller: b.caller(), Policy: missions.PrunePolicy{KeepLast: &one, KeepWithin: &none}}
+	for name, path := range map[string]string{
+		"a pin":                  filepath.Join(m.ShadowRepo, "refs", "pins", "torn"),
+		"another mission":        filepath.Join(m.ShadowRepo, "refs", "agents", "0c9c58c3-4a4e-4e6f-8a80-4d4c2b1f0a11"),
+		"the boundaries":         filepath.Join(m.ShadowRepo, "shallow"),
+		"what was pruned before": filepath.Join(m.ShadowRepo, "shallow", "x"), // a directory where a file belongs
+	} {
+		b.put(path, "half an id\n")
+		_, err := b.local.Prune(context.Background(), request)
+		b.fails(name, err, missions.KindDamaged)
+		if err := os.RemoveAll(filepath.Join(m.ShadowRepo, "shallow")); err != nil {
+			t.Fatal(err)
+		}
+		_ = os.Remove(path)
+	}
+	if got := len(b.line("work")); got != len(ids)+1 {
+		t.Errorf("%d snapshots are left", got)
+	}
+	b.fscked(m)
+}

@@ -1,0 +1,256 @@
+// Package prunes drops the snapshots that the policy of retention does not keep: it
+// gathers what a project has and who relies on it, marks where histories are cut, and has
+// what nothing leads to any more given back. It deletes no object by itself, and what it
+// can't read it takes for needed.
+package prunes
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/shadow"
+	"github.com/umbra-vcs/umbra/gitstore/upkeep"
+	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/addresses"
+	"github.com/umbra-vcs/umbra/missions/projects"
+	"github.com/umbra-vcs/umbra/missions/retention"
+	"github.com/umbra-vcs/umbra/missions/settings"
+)
+
+// Pruner prunes projects.
+type Pruner struct {
+	*projects.Desk
+	addresses *addresses.Finder
+}
+
+// New makes a Pruner.
+func New(d *projects.Desk, a *addresses.Finder) *Pruner { return &Pruner{Desk: d, addresses: a} }
+
+// Prune drops old snapshots, or says which would go. A project of which anything can't be
+// read is left as it is, with an error.
+func (pr *Pruner) Prune(ctx context.Context, r missions.PruneRequest) (missions.PruneResult, error) {
+	result := missions.PruneResult{Preview: r.Preview, At: r.At, Missions: []missions.PrunedMission{}}
+	if result.At.IsZero() {
+		result.At = pr.Now()
+	}
+	config, err := pr.CallerConfig(r.Caller)
+	if err != nil {
+		return result, err
+	}
+	policy, err := policyOf(r.Policy, config.Retention)
+	if err != nil {
+		return result, err
+	}
+	result.Policy = describePolicy(policy)
+	chosen, err := pr.chosenProjects(ctx, r)
+	if err != nil {
+		return result, err
+	}
+	for _, c := range chosen {
+		c.policy, c.at = policy, result.At
+		if err := pr.pruneProject(ctx, c, &result); err != nil {
+			return result, err
+		}
+	}
+	return result, nil
+}
+
+// choice is what is to be pruned of a project.
+type choice struct {
+	project  *projects.Project
+	missions map[string]bool // by id; nil is all
+	policy   retention.Policy
+	at       time.Time
+}
+
+// chosenProjects finds what a request is about.
+func (pr *Pruner) chosenProjects(ctx context.Context, r missions.PruneRequest) ([]choice, error) {
+	if r.All {
+		if len(r.Missions) > 0 {
+			return nil, missions.Errorf(missions.KindUsage, "umbra prune --all, or umbra prune MISSION", "all missions, or some: not both")
+		}
+		all, problems := pr.AllProjects()
+		if len(problems) > 0 {
+			return nil, missions.Errorf(missions.KindDamaged, cmp.Or(problems[0].Fix, "umbra doctor"), "nothing was pruned: %s", problems[0].Message)
+		}
+		var list []choice
+		for _, p := range all {
+			list = append(list, choice{project: p})
+		}
+		return list, nil
+	}
+	if len(r.Missions) > 0 {
+		found, err := pr.addresses.FindMissions(ctx, r.Caller, r.Missions)
+		if err != nil {
+			return nil, err
+		}
+		named := choice{project: found[0].Project, missions: map[string]bool{}}
+		for _, m := range found {
+			if m.Project.ID != named.project.ID {
+				return nil, missions.Errorf(missions.KindUsage, "umbra prune --all prunes all projects", "%s and %s are of different projects", found[0].Name, m.Name)
+			}
+			named.missions[m.ID] = true
+		}
+		return []choice{named}, nil
+	}
+	at, err := pr.addresses.LocateCaller(r.Caller)
+	if err != nil {
+		return nil, err
+	}
+	if at.Project == nil {
+		return nil, missions.Errorf(missions.KindNotFound, "umbra prune --all prunes all projects", "no mission has worked in %s", at.Dir)
+	}
+	return []choice{{project: at.Project}}, nil
+}
+
+// policyOf is what a request says, and where it says nothing what is configured.
+func policyOf(r missions.PrunePolicy, c settings.Retention) (retention.Policy, error) {
+	p := retention.Policy{KeepLast: c.KeepLast, KeepWithin: time.Duration(c.KeepWithin), KeepHourly: c.KeepHourly, KeepDaily: c.KeepDaily}
+	for _, said := range []struct {
+		name  string
+		value *int
+		least int
+		to    *int
+	}{
+		{"--keep-last", r.KeepLast, 1, &p.KeepLast}, {"--keep-hourly", r.KeepHourly, 0, &p.KeepHourly}, {"--keep-daily", r.KeepDaily, 0, &p.KeepDaily},
+	} {
+		if said.value == nil {
+			continue
+		}
+		if *said.value < said.least {
+			return p, missions.Errorf(missions.KindUsage, "", "%s takes a number of at least %d, not %d", said.name, said.least, *said.value)
+		}
+		*said.to = *said.value
+	}
+	if r.KeepWithin != nil {
+		if *r.KeepWithin < 0 {
+			return p, missions.Errorf(missions.KindUsage, "", "--keep-within takes a duration such as 30d, not %s", *r.KeepWithin)
+		}
+		p.KeepWithin = *r.KeepWithin
+	}
+	return p, nil
+}
+
+// describePolicy says in one line what stays.
+func describePolicy(p retention.Policy) string {
+	words := []string{fmt.Sprintf("the last %d turns", p.KeepLast)}
+	if p.KeepLast == 1 {
+		words[0] = "the last turn"
+	}
+	if p.KeepWithin > 0 {
+		words = append(words, "those of the last "+settings.DurationText(p.KeepWithin))
+	}
+	if p.KeepHourly > 0 {
+		words = append(words, fmt.Sprintf("one of each of %d hours", p.KeepHourly))
+	}
+	if p.KeepDaily > 0 {
+		words = append(words, fmt.Sprintf("one of each of %d days", p.KeepDaily))
+	}
+	return strings.Join(words, ", ")
+}
+
+// pruneProject plans the pruning of a project, and does it.
+func (pr *Pruner) pruneProject(ctx context.Context, c choice, result *missions.PruneResult) error {
+	refused := func(err error) error {
+		if known := (*missions.Error)(nil); errors.As(err, &known) || ctx.Err() != nil {
+			return err
+		}
+		return missions.Errorf(missions.KindDamaged, "umbra doctor", "nothing of the project %s was pruned: %w", c.project.Name, err)
+	}
+	w := work{choice: c, snapshots: map[gitstore.ID]readSnapshot{}, inherited: map[gitstore.ID]gitstore.ID{}}
+	m, plan, err := pr.plan(ctx, w)
+	if err != nil {
+		return refused(err)
+	}
+	list, bytes, err := pr.weigh(ctx, c, m, plan)
+	if err != nil {
+		return refused(err)
+	}
+	if !result.Preview && len(plan.Kept) < len(m.Snapshots) {
+		if err := pr.mark(ctx, w, plan); err != nil {
+			return refused(err)
+		}
+	}
+	owed := shadow.Owes(c.project.Store)
+	if owed && !result.Preview {
+		if bytes, err = pr.giveBack(ctx, c.project); err != nil {
+			return err
+		}
+	}
+	result.Owed = result.Owed || owed && result.Preview
+	result.Missions, result.Bytes = append(result.Missions, list...), result.Bytes+bytes
+	return nil
+}
+
+// work is a choice that is being carried out, with what was read for it.
+type work struct {
+	choice
+	snapshots map[gitstore.ID]readSnapshot
+	inherited map[gitstore.ID]gitstore.ID // from which record each has its conversation
+}
+
+// plan gathers what there is, and decides.
+func (pr *Pruner) plan(ctx context.Context, w work) (material, retention.Plan, error) {
+	m, err := pr.gather(ctx, w.choice, w.snapshots)
+	if err != nil {
+		return m, retention.Plan{}, err
+	}
+	plan, err := retention.Decide(m.Material, w.at)
+	return m, plan, err
+}
+
+// weigh counts for each mission what of its own snapshots goes and stays, and what that
+// gives back.
+func (pr *Pruner) weigh(ctx context.Context, c choice, m material, plan retention.Plan) (list []missions.PrunedMission, bytes int64, err error) {
+	at := map[string]int{}
+	for _, mission := range m.missions {
+		if c.missions == nil || c.missions[mission.ID] {
+			at[mission.ID] = len(list)
+			list = append(list, missions.PrunedMission{
+				ID: mission.ID, Mission: mission.Name, Project: c.project.Name, Removed: mission.InTrash, Why: map[string]int{},
+			})
+		}
+	}
+	var kept []gitstore.ID
+	dropped := make([][]gitstore.ID, len(list)+1) // the last are of missions that are not chosen
+	for id, s := range m.Snapshots {
+		n, listed := at[s.Mission]
+		if !listed {
+			n = len(list)
+		}
+		why := plan.Kept[id]
+		if why == nil {
+			dropped[n] = append(dropped[n], id)
+		} else {
+			kept = append(kept, id)
+		}
+		if !listed {
+			continue
+		}
+		if why == nil {
+			list[n].Pruned++
+			continue
+		}
+		list[n].Kept++
+		for _, reason := range why {
+			list[n].Why[string(reason)]++
+		}
+	}
+	for n := range dropped {
+		slices.SortFunc(dropped[n], gitstore.ID.Compare)
+	}
+	freed, err := upkeep.Freed(ctx, c.project.Store, kept, dropped)
+	for n, size := range freed {
+		bytes += size
+		if n < len(list) {
+			list[n].Bytes = size
+		}
+	}
+	return list, bytes, err
+}
