@@ -58,10 +58,9 @@ func (f *Finder) writePin(ctx context.Context, p *projects.Project, name string,
 		return home.LockError(err)
 	}
 	defer func() { err = errors.Join(err, held.Release()) }()
-	if err := p.Store.Rescan(); err != nil {
-		return err
-	}
-	if _, err := p.Store.Snapshot(s.ID); err != nil {
+	batch := p.Store.NewBatch()
+	defer batch.Discard()
+	if err := batch.Prove(s.ID, s.Record); err != nil { // it may have been pruned just now
 		return missions.Errorf(missions.KindNotFound, "umbra log shows what is left", "snapshot %s can't be read any more: %w", s.ID.Short(), err)
 	}
 	keep := gitstore.KeepRef(s.ID)

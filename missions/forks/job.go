@@ -278,6 +278,11 @@ func (j *forkJob) complete(ctx context.Context) error {
 // source's, shared and not copied.
 func (j *forkJob) publish(ctx context.Context) (*projects.Mission, error) {
 	p, s, m := j.moment.Project, j.moment.Snapshot, j.mission
+	batch := p.Store.NewBatch()
+	defer batch.Discard()
+	if err := batch.Prove(s.ID, s.Record); err != nil { // it may have been pruned before the fork was in the journal
+		return nil, err
+	}
 	if err := j.forker.AddLocation(ctx, p, m.Binding.Workspace, m.Binding.Identity); err != nil {
 		return nil, fmt.Errorf("note the workspace: %w", err)
 	}
