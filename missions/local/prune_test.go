@@ -253,3 +253,46 @@ func TestPruneDropsNothingInDoubt(t *testing.T) {
 	}
 	b.fscked(m)
 }
+
+// TestPruneWithRemotes: what came after the last push stays, so that it can be pushed; what
+// was fetched is another home's to prune.
+func TestPruneWithRemotes(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	b := newBench(t)
+	m := b.mission("work")
+	url := filepath.Join(t.TempDir(), "remote.git")
+	b.git("init", "-q", "--bare", url)
+	add := func(b *testBench) {
+		t.Helper()
+		if _, err := b.local.AddRemote(ctx, missions.AddRemoteRequest{Caller: b.caller(), Name: "office", URL: url}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	add(b)
+	before := b.numbered(1, 6)
+	b.push("work")
+	after := b.numbered(10, 6)
+	if r := b.pruned(1); r.Pruned() != len(before)-1 || r.Missions[0].Why["unpushed"] != len(after)+1 {
+		t.Errorf("%+v", r)
+	}
+	b.fscked(m)
+	b.push("work")
+	if r := b.pruned(1); r.Pruned() != len(after) {
+		t.Errorf("after the push: %+v", r)
+	}
+	b.fscked(m)
+	b.numbered(20, 2)
+	b.push("work")
+
+	other := newBench(t)
+	add(other)
+	other.fetch()
+	mine := other.mission("mine")
+	other.numbered(1, 4)
+	other.pruned(1)
+	if got := len(other.line("office/work")); got != 1+len(before)+len(after)+2 {
+		t.Errorf("%d snapshots are left of what was fetched", got)
+	}
+	other.fscked(mine)
+}

@@ -287,3 +287,17 @@ func drawnByLot(lot *rand.Rand) Material {
 	}
 	return m
 }
+
+// TestUnpushedStays: Git pushes no history that was cut after what the remote has.
+func TestUnpushedStays(t *testing.T) {
+	t.Parallel()
+	m := drawn(Policy{KeepLast: 1}, "p: a/0/9h b/1/8h c/2/7h d/3/6h e/4/5h f/5/4h")
+	m.Histories[0].Pushed = map[gitstore.ID]bool{id("d"): true, id("elsewhere"): true}
+	plan, err := Decide(m, noon)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if kept, cuts := told(m, plan); kept != "a:start d:unpushed e:unpushed f:last,tip,unpushed" || cuts != "d<a" {
+		t.Errorf("kept %s, cuts %s", kept, cuts)
+	}
+}
