@@ -95,7 +95,7 @@ func TestArrangeRefuses(t *testing.T) {
 		"mission rename a":                "umbra mission rename needs NAME",
 		"project move":                    "umbra project move needs OLD NEW",
 		"log --pth x":                     "did you mean --path?",
-		"fork enter --idle-timeout 1":     "unknown flag --idle-timeout of umbra fork",
+		"fork enter --later 1":            "unknown flag --later of umbra fork",
 	} {
 		var g call.Globals
 		_, err := arrange(allVerbs(), g.Flags(), strings.Fields(line))
