@@ -69,6 +69,10 @@ func GiveBack(ctx context.Context, s *shadow.Store, o GiveBackOptions) (bytes in
 
 // pack makes a pack of all that is needed now.
 func (g *giving) pack() error {
+	// Retired later, segments would bring back what goes.
+	if _, err := g.store.RetireSegments(g.ctx); err != nil {
+		return err
+	}
 	if err := repack(g.ctx, g.store, g.held, &g.stats); err != nil {
 		return err
 	}

@@ -121,6 +121,10 @@ func TestGiveBack(t *testing.T) {
 	if _, err := s.Commit(provisional); err != nil {
 		t.Errorf("what is not published yet: %v", err)
 	}
+	given := everything(t, s)
+	if _, err := Sweep(context.Background(), s); err != nil || everything(t, s) != given {
+		t.Errorf("a sweep brought back what had gone: %v", err)
+	}
 	// The next snapshot, and a second time, when there is nothing to be had.
 	grow(t, s, 1000)
 	had := everything(t, s)
@@ -200,6 +204,8 @@ func TestGiveBackRemovesNothing(t *testing.T) {
 		},
 		"an object that is lost": func(t *testing.T, s *shadow.Store, _ *GiveBackOptions) {
 			grow(t, s, 900)
+			_, err := s.RetireSegments(context.Background()) // they would bring it back
+			storetest.NoErr(t, err)
 			tip := storetest.Must[*gitstore.Snapshot](t)(s.Snapshot(storetest.Must[gitstore.ID](t)(s.Ref(gitstore.AgentRef(storetest.Mission)))))
 			storetest.RemoveObject(t, s, tip.Tree)
 		},
