@@ -20,9 +20,8 @@ type AdoptedPack struct {
 }
 
 // AdoptPack moves a pack that git has made in a directory of this file system, by its path
-// without extension, to the repository: proved and durable, but for its names. naming is
-// the point at which a test kills it between them.
-func AdoptPack(ctx context.Context, s *Store, from, naming string) (made AdoptedPack, err error) {
+// without extension, to the repository: proved and durable, but for its names.
+func AdoptPack(ctx context.Context, s *Store, from string) (made AdoptedPack, err error) {
 	info, err := os.Lstat(from + ".idx")
 	if err != nil {
 		return made, err
@@ -55,7 +54,7 @@ func AdoptPack(ctx context.Context, s *Store, from, naming string) (made Adopted
 		defer func() { _ = flock.Release(held) }()
 	}
 	for _, suffix := range []string{".pack", ".idx"} {
-		failpoint.Hit(naming)
+		failpoint.Hit("pack.naming")
 		if err := os.Rename(from+suffix, to+suffix); err != nil {
 			return made, err
 		}

@@ -177,7 +177,7 @@ func (a *Area) Adopt(ctx context.Context) (objects int, bytes int64, err error) 
 		return 0, 0, err
 	}
 	for _, idx := range made {
-		pack, err := shadow.AdoptPack(ctx, a.store, strings.TrimSuffix(idx, ".idx"), "transfer.naming")
+		pack, err := shadow.AdoptPack(ctx, a.store, strings.TrimSuffix(idx, ".idx"))
 		if err != nil {
 			return objects, bytes, err
 		}

@@ -203,7 +203,7 @@ func (g *giving) packObjects(ids []gitstore.ID, args ...string) error {
 				return fmt.Errorf("a pack is not what it must be: %w", err)
 			}
 		}
-		adopted, err := shadow.AdoptPack(g.ctx, g.store, base, "repack.naming")
+		adopted, err := shadow.AdoptPack(g.ctx, g.store, base)
 		if err != nil {
 			return err
 		}

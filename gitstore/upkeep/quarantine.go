@@ -127,7 +127,7 @@ func (q *quarantine) adopt(ctx context.Context, stats *RepackStats) error {
 		if !info.Mode().IsRegular() {
 			continue // a link to one that was there before
 		}
-		pack, err := shadow.AdoptPack(ctx, q.store, strings.TrimSuffix(idx, ".idx"), "repack.naming")
+		pack, err := shadow.AdoptPack(ctx, q.store, strings.TrimSuffix(idx, ".idx"))
 		if err != nil {
 			return err
 		}
