@@ -156,7 +156,11 @@ func (w *world) view(ctx context.Context, f *fixes.Fix) error {
 	if err != nil {
 		return err
 	}
-	return w.c.Paged("diff", func(p *print.Printer) { print.WritePatch(p, d.From, d.Files, d.Patch) })
+	err = w.c.Paged("diff", func(p *print.Printer) { print.WritePatch(p, d.From, d.Files, d.Patch) })
+	if err == nil { // a pager gives the Service back
+		w.svc, err = w.c.Service()
+	}
+	return err
 }
 
 // end drops what waits; rejected puts the moment before the first attempt back.
