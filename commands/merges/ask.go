@@ -95,6 +95,19 @@ func (a *asker) unasked() (list []missions.MergedPath) {
 	return list
 }
 
+// rest are the path that is asked about and those after it in the list that are still open:
+// what their user has chosen or skipped meanwhile, and gone back from, stays so.
+func (a *asker) rest(list []missions.MergedPath, i int) []missions.MergedPath {
+	open := a.unasked()
+	rest := []missions.MergedPath{list[i]}
+	for _, q := range list[i+1:] {
+		if slices.ContainsFunc(open, func(o missions.MergedPath) bool { return o.Path == q.Path }) {
+			rest = append(rest, q)
+		}
+	}
+	return rest
+}
+
 // askPath asks about one path. It returns how far to go in the list: one back, one on, or
 // over all that is left; 0 is that the user has enough.
 func (a *asker) askPath(list []missions.MergedPath, i int) (step int, err error) {
@@ -129,7 +142,8 @@ func (a *asker) askPath(list []missions.MergedPath, i int) (step int, err error)
 			a.skipped[q.Path] = true
 			return 1, nil
 		case letterAll:
-			return len(list), a.takeMerged(list[i:])
+			delete(a.skipped, q.Path)
+			return len(list), a.takeMerged(a.rest(list, i))
 		default:
 			delete(a.skipped, q.Path)
 			return 1, a.choose(missions.MergeChoice{Path: q.Path, Take: takeOf(q, letter)})
@@ -164,7 +178,7 @@ func (a *asker) answers(list []missions.MergedPath, i int) (all []call.Answer) {
 			all = append(all, call.Answer{missions.Itoa(number), "what " + print.Clean(string(option)) + " has"})
 		}
 	}
-	if rest := countMerged(list[i:]); canTakeMerged(q) && rest > 1 {
+	if rest := countMerged(a.rest(list, i)); canTakeMerged(q) && rest > 1 {
 		all = append(all, call.Answer{letterAll, "all: what Git merged, of this and of " + missions.Itoa(rest-1) + " more"})
 	}
 	if len(q.Texts.Sides) > 0 {
@@ -255,8 +269,7 @@ func (a *asker) takeMerged(list []missions.MergedPath) error {
 }
 
 // edit has the user write what a path becomes, beginning with what is proposed, or with what
-// Git made of it. done says
-// that it is chosen.
+// Git made of it. done says that it is chosen: a file that is left as it was chooses nothing.
 func (a *asker) edit(q missions.MergedPath) (done bool, err error) {
 	dir, err := os.MkdirTemp("", "umbra-merge-")
 	if err != nil {
@@ -278,6 +291,10 @@ func (a *asker) edit(q missions.MergedPath) (done bool, err error) {
 	content, err := os.ReadFile(file)
 	if err != nil {
 		a.notChosen(q, err)
+		return false, nil
+	}
+	if bytes.Equal(content, begin) {
+		a.notChosen(q, missions.Errorf(missions.KindUsage, "", "nothing was changed"))
 		return false, nil
 	}
 	err = a.choose(missions.MergeChoice{Path: q.Path, Take: missions.TakeFile, Content: content})
@@ -357,21 +374,28 @@ func writeSome(p *print.Printer, lines []string) {
 	}
 }
 
-// isMark reports whether a line is a mark of a conflict: seven signs or more, and a name.
-func isMark(line []byte, sign string) bool {
+// marked is how many signs a line has before a name, 0 if it is no mark of a conflict: those
+// have seven or more.
+func marked(line []byte, sign string) int {
 	rest := bytes.TrimLeft(line, sign)
-	return len(line)-len(rest) >= 7 && bytes.HasPrefix(rest, []byte(" "))
+	if n := len(line) - len(rest); n >= 7 && bytes.HasPrefix(rest, []byte(" ")) {
+		return n
+	}
+	return 0
 }
 
-// conflictLines are the lines of a text between marks of conflicts, the marks with them.
+// conflictLines are the lines of a text between marks of conflicts, the marks with them. The
+// marks of each further side have one sign more, and may be around or between those before.
 func conflictLines(text []byte) (list []string) {
-	inside := false
+	open := map[int]bool{} // by the number of signs
 	for line := range bytes.Lines(text) {
-		inside = inside || isMark(line, "<")
-		if inside {
+		if n := marked(line, "<"); n > 0 {
+			open[n] = true
+		}
+		if len(open) > 0 {
 			list = append(list, strings.TrimRight(string(line), "\r\n"))
 		}
-		inside = inside && !isMark(line, ">")
+		delete(open, marked(line, ">"))
 	}
 	return list
 }

@@ -2,6 +2,8 @@ package merges
 
 import (
 	"context"
+	"os"
+	"os/exec"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -42,9 +44,23 @@ func (f *fake) Merge(_ context.Context, r missions.MergeRequest) (missions.Merge
 // askMerge runs umbra merge on a terminal where somebody types lines.
 func askMerge(t *testing.T, f *fake, typed string, globals call.Globals) (said string, err error) {
 	t.Helper()
+	return askMergeBy(t, f, "", typed, globals)
+}
+
+// askMergeBy does it with an editor that adds lines.
+func askMergeBy(t *testing.T, f *fake, lines, typed string, globals call.Globals) (said string, err error) {
+	t.Helper()
 	b := calltest.New(t, f)
 	b.Env.Stdin = iotest.OneByteReader(strings.NewReader(typed)) // a terminal gives a line at a time
 	b.Env.IsTerminal = func(any) bool { return true }
+	b.Env.Run = func(cmd *exec.Cmd) error {
+		file := cmd.Args[len(cmd.Args)-1]
+		content, err := os.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(file, append(content, lines...), 0o600)
+	}
 	c := &call.Call{Env: b.Env, Globals: globals, Arguments: []string{"fa"}}
 	err = c.Do(func(c *call.Call) error { return runMerge(c, mergeOptions{}) })
 	return b.Stderr.String(), err
@@ -80,6 +96,59 @@ func TestAnswers(t *testing.T) {
 		}
 		if err != nil && missions.AsError(err).Kind != missions.KindConflict || (err == nil) != (len(f.open) == 0 && strings.HasSuffix(typed, "c\n")) {
 			t.Errorf("%q ends with %v", typed, err)
+		}
+	}
+}
+
+// TestAllOfTheRest: "all" takes this path and those after it that are still open. What its
+// user has chosen or skipped before going back stays so.
+func TestAllOfTheRest(t *testing.T) {
+	t.Parallel()
+	for typed, want := range map[string]string{
+		"a\nc\n":             "m1=merged m2=merged m3=merged",
+		"s\no\np\np\na\nc\n": "m2=ours m1=merged m3=merged",
+		"s\ns\np\np\na\n":    "m1=merged m3=merged",
+		"o\np\na\nc\n":       "m1=ours m1=merged m2=merged m3=merged",
+	} {
+		f := &fake{}
+		for _, name := range []string{"m1", "m2", "m3"} {
+			f.open = append(f.open, path(name, missions.SeverityMedium, missions.TakeMerged, missions.TakeOurs, missions.TakeTheirs))
+		}
+		said, err := askMerge(t, f, typed, call.Globals{})
+		if got := strings.Join(f.chosen, " "); got != want {
+			t.Errorf("%q has chosen %q, want %q: %v\n%s", typed, got, want, err, said)
+		}
+	}
+}
+
+// TestUnchangedEdit: a file that is left as the editor was given it chooses nothing.
+func TestUnchangedEdit(t *testing.T) {
+	t.Parallel()
+	for lines, want := range map[string]string{"": "", "more\n": "several=file"} {
+		f := &fake{open: []missions.MergedPath{path("several", missions.SeverityHigh, missions.TakeOurs, missions.TakeTheirs, missions.TakeFile)}}
+		said, err := askMergeBy(t, f, lines, "e\nq\n", call.Globals{})
+		if got := strings.Join(f.chosen, " "); got != want {
+			t.Errorf("an edit of %q has chosen %q, want %q: %v\n%s", lines, got, want, err, said)
+		}
+		if open := strings.Contains(said, "several is as open as before: nothing was changed"); open != (want == "") {
+			t.Errorf("after an edit of %q it is said: %s", lines, said)
+		}
+	}
+}
+
+// TestConflictLines: the lines of all sides in conflict are shown, whichever marks are around
+// or between which.
+func TestConflictLines(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ text, want string }{
+		"none":    {"a\n<<<<<<<\nb\n", ""},
+		"one":     {"a\n<<<<<<< o\nb\n=======\nc\n>>>>>>> t\nd\n", "<<<<<<< o|b|=======|c|>>>>>>> t"},
+		"apart":   {"<<<<<<< o\nb\n>>>>>>> t\nd\n<<<<<<<< o\ne\n>>>>>>>> u\nf\n", "<<<<<<< o|b|>>>>>>> t|<<<<<<<< o|e|>>>>>>>> u"},
+		"around":  {"<<<<<<<< o\n<<<<<<< o\nb\n>>>>>>> t\n========\ne\n>>>>>>>> u\nf\n", "<<<<<<<< o|<<<<<<< o|b|>>>>>>> t|========|e|>>>>>>>> u"},
+		"between": {"<<<<<<< o\n<<<<<<<< o\nb\n>>>>>>>> u\nc\n>>>>>>> t\nd\n", "<<<<<<< o|<<<<<<<< o|b|>>>>>>>> u|c|>>>>>>> t"},
+	} {
+		if got := strings.Join(conflictLines([]byte(c.text)), "|"); got != c.want {
+			t.Errorf("%s: %q, not %q", name, got, c.want)
 		}
 	}
 }
