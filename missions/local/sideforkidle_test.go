@@ -98,7 +98,7 @@ func TestSideForkIdle(t *testing.T) {
 		t.Errorf("at once: %+v, asked %t", r, f.asked())
 	}
 	f.pass(idleTimeout)
-	if r := f.looks(time.Time{}); r.Do != missions.DoWait || !r.Ring || r.LookIn != idleTimeout || !f.asked() {
+	if r := f.looks(time.Time{}); r.Do != missions.DoWait || !r.Ring || r.LookIn <= 0 || r.LookIn >= idleTimeout || !f.asked() {
 		t.Errorf("after the timeout: %+v, asked %t", r, f.asked())
 	}
 	f.pass(idleTimeout)
@@ -131,7 +131,7 @@ func TestSideForkIdle(t *testing.T) {
 }
 
 // TestSideForkIdleAnswered: what the user types, and what the agent does, begins the time
-// anew; a prompt answers the question.
+// anew; a key or a prompt answers the question, and nobody is told any more when the fork ends.
 func TestSideForkIdleAnswered(t *testing.T) {
 	t.Parallel()
 	f := newIdleFork(t)
@@ -141,6 +141,17 @@ func TestSideForkIdleAnswered(t *testing.T) {
 	}
 	if r := f.looks(time.Time{}); !r.Ring || !f.asked() {
 		t.Errorf("nobody types: %+v, asked %t", r, f.asked())
+	}
+	f.pass(idleTimeout / 2)
+	if r := f.looks(time.Time{}); r.Do != missions.DoWait || r.Ring || !f.asked() {
+		t.Errorf("nobody types yet: %+v, asked %t", r, f.asked())
+	}
+	if r := f.looks(f.local.Now()); r.Do != missions.DoWait || r.Ring || f.asked() {
+		t.Errorf("somebody types after that was asked: %+v, asked %t", r, f.asked())
+	}
+	f.pass(idleTimeout)
+	if r := f.looks(time.Time{}); !r.Ring || !f.asked() {
+		t.Errorf("nobody types any more: %+v, asked %t", r, f.asked())
 	}
 	f.pass(idleTimeout)
 	f.talk.hook("UserPromptSubmit", map[string]any{"prompt": "go on"})

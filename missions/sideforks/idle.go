@@ -7,6 +7,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/presence"
 	"github.com/umbra-vcs/umbra/missions/projects"
 )
 
@@ -16,7 +17,7 @@ type idleness struct {
 	user    time.Time // when its user was heard last
 	agent   time.Time // when its agent was
 	asked   time.Time // when its user was asked whether it goes on; zero if that was never asked
-	working bool      // its agent is in a turn, and does not wait for an answer
+	working bool      // its agent works, and does not wait for an answer
 }
 
 // step is what is to be done about an idle side fork.
@@ -50,22 +51,20 @@ func (i idleness) next(now time.Time) (step, time.Duration) {
 	return stepAsk, i.timeout
 }
 
-// idlenessOf is what is known of a side fork; typed is when something was read from its
+// idlenessOf is what is known of a side fork now; typed is when something was read from its
 // terminal.
-func idlenessOf(m *projects.Mission, claim projects.SideFork, typed time.Time) idleness {
-	i := idleness{timeout: claim.IdleTimeout, user: typed, agent: m.Live.StateSince, asked: claim.AskedAt}
-	// A prompt that was sent and not taken up yet is at work, however long an agent takes to start.
-	i.working = missions.StateOf(m.Lifecycle) == missions.StateRunning || m.Live.SentPrompt != ""
+func idlenessOf(m *projects.Mission, claim projects.SideFork, typed, now time.Time) idleness {
+	i := idleness{timeout: claim.IdleTimeout, user: typed, asked: claim.AskedAt}
+	i.agent, i.working = presence.LastSign(m, now)
 	if at := m.Live.PromptedAt.At; at.After(i.user) {
 		i.user = at
 	}
-	for _, at := range []time.Time{m.Live.LastHookAt, m.Live.LaunchedAt.At} {
-		if at.After(i.agent) {
-			i.agent = at
-		}
-	}
 	return i
 }
+
+// looksForAnswer is how often the keeper looks in the time that a user has to answer, so that
+// what umbra status says of the end is true soon after.
+const looksForAnswer = 10
 
 // Attend answers the keeper of a side fork who asks whether the fork is idle: first its user
 // is asked, and if nobody goes on in the same time again, the keeper ends the agent.
@@ -75,7 +74,8 @@ func (x *Exchanger) Attend(ctx context.Context, m *projects.Mission, r missions.
 		return missions.KeepResult{Do: missions.DoWait}, nil // nothing is to be looked at any more
 	}
 	claim := *parent.Live.SideFork
-	next, in := idlenessOf(m, claim, r.TypedAt).next(x.Now())
+	idle := idlenessOf(m, claim, r.TypedAt, x.Now())
+	next, in := idle.next(x.Now())
 	switch {
 	case m.Live.Handover != nil: // it is about to be left, or launched again
 		return missions.KeepResult{Do: missions.DoWait, LookIn: claim.IdleTimeout}, nil
@@ -84,7 +84,14 @@ func (x *Exchanger) Attend(ctx context.Context, m *projects.Mission, r missions.
 	case next == stepAsk:
 		claim.AskedAt = x.Now()
 		err := x.saveClaim(ctx, parent, claim)
-		return missions.KeepResult{Do: missions.DoWait, LookIn: in, Ring: err == nil}, err
+		return missions.KeepResult{Do: missions.DoWait, LookIn: in / looksForAnswer, Ring: err == nil}, err
+	case claim.AskedAt.After(idle.user):
+		in = min(in, claim.IdleTimeout/looksForAnswer)
+	case !claim.AskedAt.IsZero(): // the user has answered, be it with a key that the keeper alone knows of
+		claim.AskedAt = time.Time{}
+		if err := x.saveClaim(ctx, parent, claim); err != nil {
+			return missions.KeepResult{}, err
+		}
 	}
 	return missions.KeepResult{Do: missions.DoWait, LookIn: in}, nil
 }

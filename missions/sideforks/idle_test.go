@@ -3,6 +3,9 @@ package sideforks
 import (
 	"testing"
 	"time"
+
+	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/projects"
 )
 
 // TestIdleness: first the user of a side fork is asked, and only what the user does answers
@@ -35,6 +38,38 @@ func TestIdleness(t *testing.T) {
 			i := idleness{timeout: 10 * time.Minute, user: c.user, agent: c.agent, asked: c.asked, working: c.working}
 			if got, in := i.next(now); got != c.want || in != c.in {
 				t.Errorf("step %d in %s, not %d in %s", got, in, c.want, c.in)
+			}
+		})
+	}
+}
+
+// TestUntakenPrompt: an agent that was sent a prompt is at work until it has had time to
+// start. One that shows a question instead and never takes the prompt up is idle.
+func TestUntakenPrompt(t *testing.T) {
+	t.Parallel()
+	launched := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+	for name, c := range map[string]struct {
+		prompt  string
+		heard   bool
+		timeout time.Duration
+		after   time.Duration
+		want    step
+	}{
+		"starts":                  {prompt: "try a map", timeout: time.Second, after: time.Minute, want: stepNone},
+		"was sent nothing":        {timeout: time.Second, after: time.Minute, want: stepAsk},
+		"was heard":               {prompt: "try a map", heard: true, timeout: time.Second, after: time.Minute, want: stepAsk},
+		"has not taken it up":     {prompt: "try a map", timeout: time.Second, after: 5 * time.Minute, want: stepAsk},
+		"there is time":           {prompt: "try a map", timeout: 10 * time.Minute, after: 9 * time.Minute, want: stepNone},
+		"there is no time either": {prompt: "try a map", timeout: 10 * time.Minute, after: 10 * time.Minute, want: stepAsk},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m := &projects.Mission{Lifecycle: missions.Idle{}}
+			m.Live.SentPrompt, m.Live.HeardSinceLaunch, m.Live.LaunchedAt.At = c.prompt, c.heard, launched
+			now := launched.Add(c.after)
+			i := idlenessOf(m, projects.SideFork{IdleTimeout: c.timeout}, time.Time{}, now)
+			if got, _ := i.next(now); got != c.want {
+				t.Errorf("step %d, not %d", got, c.want)
 			}
 		})
 	}
