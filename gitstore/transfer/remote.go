@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"regexp"
 	"strings"
 
@@ -63,9 +64,10 @@ type Ref struct {
 	ID   gitstore.ID
 }
 
-// List gives the refs of a remote whose names begin with a prefix, "refs/umbra/".
+// List gives the refs of a remote whose names begin with a prefix, "refs/umbra/". Git finds
+// no repository around it, whose configuration would say what a remote is and what runs.
 func List(ctx context.Context, r Remote, prefix string) ([]Ref, error) {
-	out, err := git.Run(ctx, git.Command{User: r.user(), Args: []string{"ls-remote", "--quiet", "--", r.URL, prefix + "*"}})
+	out, err := git.Run(ctx, git.Command{GitDir: os.DevNull, Dir: "/", User: r.user(), Args: []string{"ls-remote", "--quiet", "--", r.URL, prefix + "*"}})
 	if err != nil {
 		return nil, r.failed(err)
 	}
