@@ -42,6 +42,10 @@ func IsLowerHex(s string) bool {
 	return true
 }
 
+// IsCommitName tells the whole id of a commit, be it one of a SHA-256 repository of the
+// user's. What is none may be an option, to git.
+func IsCommitName(s string) bool { return (len(s) == 40 || len(s) == 64) && IsLowerHex(s) }
+
 // String returns the 40 hexadecimal digits.
 func (id ID) String() string { return hex.EncodeToString(id[:]) }
 

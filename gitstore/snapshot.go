@@ -212,7 +212,9 @@ func (t *Trailers) set(f trailer) {
 	case "Session":
 		t.Session = f.value
 	case "Git-Head":
-		t.GitHead = f.value
+		if IsCommitName(f.value) {
+			t.GitHead = f.value
+		}
 	case "Git-Branch":
 		t.GitBranch = f.value
 	case "Skipped":

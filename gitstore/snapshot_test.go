@@ -51,6 +51,8 @@ func TestSnapshotTrailers(t *testing.T) {
 		"not in prose":           {"idle: x\n\nUmbra-Turn: 1\nand more text\n", gitstore.Trailers{}},
 		"nonsense":               {"idle: x\n\nUmbra-Turn: -4\nUmbra-Record: xyz\nUmbra-Late: maybe\n", gitstore.Trailers{}},
 		"no body":                {"idle: x", gitstore.Trailers{}},
+		"no head but an option":  {"idle: x\n\nUmbra-Git-Head: --output=/x\n", gitstore.Trailers{}},
+		"a head":                 {"idle: x\n\nUmbra-Git-Head: " + storetest.ID(4).String() + "\n", gitstore.Trailers{GitHead: storetest.ID(4).String()}},
 	} {
 		if got := gitstore.ParseSnapshot(&gitstore.Commit{Message: c.message}).Trailers; !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%s: %+v", name, got)

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
 	"github.com/umbra-vcs/umbra/gitstore/failpoint"
 )
@@ -27,7 +28,7 @@ func survivor(ctx context.Context, g *userGit, src Source) (string, error) {
 	}
 	var names []string
 	for _, id := range chain {
-		if !isHex(id) {
+		if !gitstore.IsCommitName(id) {
 			return "", fmt.Errorf("%q is not a commit's id", id)
 		}
 		names = append(names, id+"^{commit}", id+"^{tree}")
@@ -42,10 +43,6 @@ func survivor(ctx context.Context, g *userGit, src Source) (string, error) {
 		}
 	}
 	return "", nil
-}
-
-func isHex(s string) bool {
-	return (len(s) == 40 || len(s) == 64) && strings.Trim(s, "0123456789abcdef") == ""
 }
 
 // branchNames gives names for a mission's branch, best first: umbra/<name>, or

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
 )
 
@@ -267,7 +268,7 @@ func lastHead(entry string) string {
 	}
 	lines := strings.Split(strings.TrimSpace(string(data)), "\n")
 	fields := strings.SplitN(lines[len(lines)-1], " ", 3)
-	if len(fields) < 3 || !isHex(fields[1]) || strings.Trim(fields[1], "0") == "" {
+	if len(fields) < 3 || !gitstore.IsCommitName(fields[1]) || strings.Trim(fields[1], "0") == "" {
 		return ""
 	}
 	return fields[1]

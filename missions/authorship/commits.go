@@ -61,6 +61,9 @@ func (s *search) settleByCommits(v version, lines lineMap) error {
 
 // readCommitted asks the user's repository, nil if that knows nothing of the file.
 func (s *search) readCommitted(at headPath) (*committed, error) {
+	if s.mission.Binding.Workspace == "" {
+		return nil, nil // it was fetched: its commits are in no repository that is known
+	}
 	out, err := git.Run(s.ctx, git.Command{
 		Dir: s.mission.Binding.Workspace, Env: []string{"GIT_NO_LAZY_FETCH=1"},
 		Args: []string{"blame", "--porcelain", "--no-textconv", at.head, "--", at.path},

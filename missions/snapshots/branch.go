@@ -37,7 +37,7 @@ var ErrCommitGone = errors.New("the commit is no longer in the repository")
 // worktree.
 func BranchReturnHint(ctx context.Context, repo *usergit.Repository, then missions.GitState) string {
 	if then.Branch == "" {
-		return "git switch --detach " + then.Head
+		return "git switch --detach " + home.ShellQuote(then.Head)
 	}
 	there, elsewhere, err := findBranch(ctx, repo, then.Branch)
 	switch {
@@ -48,7 +48,7 @@ func BranchReturnHint(ctx context.Context, repo *usergit.Repository, then missio
 	case then.Head == "":
 		return "git switch --orphan " + home.ShellQuote(then.Branch)
 	}
-	return fmt.Sprintf("git switch -c %s %.10s makes that branch again, which is gone", home.ShellQuote(then.Branch), then.Head)
+	return fmt.Sprintf("git switch -c %s %s makes that branch again, which is gone", home.ShellQuote(then.Branch), home.ShellQuote(fmt.Sprintf("%.10s", then.Head)))
 }
 
 // findBranch reports whether the user's repository has a branch, and which worktree has

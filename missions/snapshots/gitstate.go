@@ -257,6 +257,9 @@ func ReadGitRecord(p *projects.Project, s *gitstore.Snapshot) (gitRecord, staged
 	if err := json.Unmarshal(doc, &g); err != nil {
 		return g, staged, missions.Errorf(missions.KindDamaged, "umbra doctor", "%s of snapshot %s: %w", projects.GitDoc, s.ID.Short(), err)
 	}
+	if !gitstore.IsCommitName(g.Head) {
+		g.Head = "" // the record may be a stranger's
+	}
 	doc, err = p.ReadRecordDoc(s, projects.StagedDoc)
 	if errors.Is(err, gitstore.ErrNoEntry) {
 		return g, staged, nil
