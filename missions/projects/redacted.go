@@ -15,6 +15,12 @@ import (
 // RedactText is what was said with a placeholder for each text that looks like a secret.
 func RedactText(text string) string { return string(secrets.Redact([]byte(text))) }
 
+// RedactPart is text[start:end] without what looks like a secret in the whole text: a line
+// of a private key alone does not.
+func RedactPart(text []byte, start, end int) string {
+	return string(secrets.RedactPart(text, start, end))
+}
+
 // IsRedacted reports whether something is left out of a text.
 func IsRedacted(text string) bool { return secrets.Count([]byte(text)) > 0 }
 

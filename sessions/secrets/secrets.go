@@ -75,6 +75,33 @@ func OmitPlaceholders(text []byte) []byte {
 // and a text that was redacted is not changed any more.
 func Redact(text []byte) []byte { return redact(text).text }
 
+// RedactPart is what Redact leaves of text[start:end]. Of a secret that goes on beyond it,
+// the placeholder is there whole.
+func RedactPart(text []byte, start, end int) []byte {
+	r := redact(text)
+	return r.text[r.placeOf(start, false):r.placeOf(end, true)]
+}
+
+// placeOf is where a place of the original is now: before or after the placeholder of a
+// secret that it is within.
+func (r redaction) placeOf(at int, after bool) int {
+	grown := 0
+	for _, h := range r.holes {
+		began := h.start - grown
+		if at <= began {
+			break
+		}
+		if at < began+len(h.secret) {
+			if after {
+				return h.end
+			}
+			return h.start
+		}
+		grown = h.end - began - len(h.secret)
+	}
+	return at + grown
+}
+
 // redaction is a text without its secrets, and what they were.
 type redaction struct {
 	text  []byte
