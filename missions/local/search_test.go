@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/missions"
 )
 
@@ -79,7 +80,7 @@ func TestSearch(t *testing.T) {
 	c.parent = "u5"
 	c.hook("Stop", map[string]any{"prompt_id": "p3", "last_assistant_message": "It failed."})
 
-	c.wantFound("AUDIT", "login@3.0 prompts: and the audits of old", "login@3 answers: Audit tests are red: \"42\".", "login@3 commands: Bash: go test -run Audit ./... 3", "login@1.0 prompts: add an audit log")
+	c.wantFound("AUDIT", "login@3 prompts: and the audits of old", "login@3 answers: Audit tests are red: \"42\".", "login@3 commands: Bash: go test -run Audit ./... 3", "login@1.0 prompts: add an audit log")
 	c.wantFound("audit log", "login@1.0 prompts: add an audit log")
 	c.wantFound(`"Database" use`, "login@2.0 prompts: use a Database for it")
 	c.wantFound(`"database"`)
@@ -98,7 +99,7 @@ func TestSearch(t *testing.T) {
 	f := c.forkTalker("other")
 	f.takeTurn("audit the fork", "b.txt", "b\n")
 	c.wantFoundBy(missions.SearchRequest{Query: "audit", In: []missions.SearchPlace{missions.SearchPrompts}},
-		"other@4.0 prompts: audit the fork", "login@3.0 prompts: and the audits of old", "login@1.0 prompts: add an audit log")
+		"other@4.0 prompts: audit the fork", "login@3 prompts: and the audits of old", "login@1.0 prompts: add an audit log")
 	c.wantFoundBy(missions.SearchRequest{Query: "audit", Mission: "other"}, "other@4.0 prompts: audit the fork")
 
 	// In the trash too.
@@ -123,5 +124,41 @@ func TestSearchKeepsSecrets(t *testing.T) {
 	}
 	if n := len(c.found(missions.SearchRequest{Query: secret})); n != 1 {
 		t.Errorf("%d hits", n)
+	}
+	// A line of a key is known for one by the lines around it alone.
+	body := strings.Repeat("MIIEpAIBAAKCAQEAqfAabcdefghijklmnopqrstuvwxyz0123456789ABCDEFGHIJ\n", 6)
+	c.takeTurn("make a key", "k.pem", "-----BEGIN RSA PRIVATE KEY-----\n"+body+"-----END RSA PRIVATE KEY-----\n")
+	hits := c.found(missions.SearchRequest{Query: "miiepaibaa", In: []missions.SearchPlace{missions.SearchFiles}})
+	if len(hits) != 1 || strings.Contains(hits[0], "MIIEpAIBAA") {
+		t.Errorf("found %q", hits)
+	}
+}
+
+// TestSearchBesideADamagedObject: a file that can't be read hides no other one.
+func TestSearchBesideADamagedObject(t *testing.T) {
+	t.Parallel()
+	c := startTalker(t)
+	c.write("a1.txt", "needle one\n")
+	c.write("a2.txt", "needle two\n")
+	c.write("b.txt", "needle three\n")
+	c.hook("SessionStart", map[string]any{"source": "startup"})
+	c.takeTurn("go on", "c.txt", "c\n")
+	m := c.named("login")
+	for _, lost := range []string{"needle one\n", "needle two\n"} {
+		id, err := gitstore.HashBlob(strings.NewReader(lost), int64(len(lost)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.loseObject(m, id.String())
+	}
+	told := 0
+	ctx := missions.WithNotify(context.Background(), func(n missions.Notice) {
+		if strings.Contains(n.Text, "can't be searched whole") {
+			told++
+		}
+	})
+	result, err := c.local.Search(ctx, missions.SearchRequest{Caller: c.caller(), Query: "needle", In: []missions.SearchPlace{missions.SearchFiles}})
+	if err != nil || len(result.Hits) != 1 || result.Hits[0].Path != "b.txt" || told != 1 {
+		t.Errorf("%+v, %v, told %d times", result.Hits, err, told)
 	}
 }

@@ -110,7 +110,7 @@ func (t *conversationSearch) take(page *page, r *run, u utterance) {
 		prompt = clean
 	}
 	order := hit.Order
-	hit = t.hitAt(r.mission, r.momentOf(u.place, prompt), when, u.in)
+	hit = t.hitAt(r.mission, r.momentOf(u.place, prompt, u.n == 0), when, u.in)
 	hit.Order, hit.Agent = order, r.meta.Agent
 	hit.Text, _ = page.query.line(clean)
 	if u.tool != nil {

@@ -166,8 +166,9 @@ func (r *run) holder(place int64) int {
 }
 
 // momentOf is the snapshot that shows what was said at a place: the one before a prompt was
-// answered, and else the first that has it.
-func (r *run) momentOf(place int64, prompt string) projects.NumberedSnapshot {
+// answered, and else the first that has it. No hook may have told of a prompt that was typed
+// while the agent worked: only the one that opens its turn has the place before the turn.
+func (r *run) momentOf(place int64, prompt string, opens bool) projects.NumberedSnapshot {
 	at := r.holder(place)
 	if prompt == "" {
 		return r.snapshots[at]
@@ -181,7 +182,7 @@ func (r *run) momentOf(place int64, prompt string) projects.NumberedSnapshot {
 		if !projects.TriggersOf(s.Snapshot).Has(missions.TriggerPrompt) {
 			continue
 		}
-		if !found {
+		if opens && !found {
 			nearest, found = s, true
 		}
 		if info, err := r.mission.Project.ReadSnapshotInfo(s.Snapshot); err == nil && info.Prompt == prompt {

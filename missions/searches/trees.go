@@ -19,7 +19,11 @@ func (s *scope) searchRecords(ctx context.Context, p *page, all []ownedSnapshot,
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if !s.isMeant(one.mission) || s.agent != "" && one.mission.Agent != s.agent || p.isPast(newestIn([]projects.NumberedSnapshot{one.NumberedSnapshot})) {
+		if !s.isMeant(one.mission) || s.agent != "" && one.mission.Agent != s.agent {
+			continue
+		}
+		if at := newestIn([]projects.NumberedSnapshot{one.NumberedSnapshot}); p.isPast(at) {
+			p.more = p.more || !at.Before(p.since)
 			continue
 		}
 		if s.places[missions.SearchMessages] && hasOwnMessage(one) && p.query.matches(one.Message) {
@@ -104,6 +108,7 @@ type treeSearch struct {
 	project *projects.Project
 	paths   map[string]bool // found before
 	blobs   map[gitstore.ID]bool
+	unread  bool // something could not be read, and it was said
 }
 
 // searchTree looks through what a snapshot brought.
@@ -114,7 +119,7 @@ func (t *treeSearch) searchTree(ctx context.Context, one ownedSnapshot, before g
 		}
 		if t.places[missions.SearchPaths] && c.From.ID.IsZero() && !t.paths[c.Path] && t.page.query.matches(c.Path) {
 			t.paths[c.Path] = true
-			t.add(one, missions.SearchPaths, c.Path, c.Path, 0)
+			t.add(one, missions.SearchPaths, c.Path, 0, func() string { return projects.RedactText(c.Path) })
 		}
 		if !t.places[missions.SearchFiles] || !c.To.Mode.IsBlob() || t.blobs[c.To.ID] {
 			return nil
@@ -122,7 +127,11 @@ func (t *treeSearch) searchTree(ctx context.Context, one ownedSnapshot, before g
 		t.blobs[c.To.ID] = true
 		content, err := t.project.Store.Blob(c.To.ID)
 		if err != nil {
-			return fmt.Errorf("%s: %w", gitstore.QuotePath(c.Path), err)
+			if !t.unread {
+				t.unread = true
+				notifyUnread(ctx, one.mission, fmt.Errorf("%s: %w", gitstore.QuotePath(c.Path), err))
+			}
+			return nil // the other files can be
 		}
 		t.searchFile(one, c.Path, content)
 		return nil
@@ -134,20 +143,22 @@ const mostLookedAt = 8000
 
 // searchFile looks for the first line that matches.
 func (t *treeSearch) searchFile(one ownedSnapshot, path string, content []byte) {
-	if bytes.IndexByte(content[:min(len(content), mostLookedAt)], 0) >= 0 || !t.page.query.matches(string(content)) {
+	if bytes.IndexByte(content[:min(len(content), mostLookedAt)], 0) >= 0 {
 		return
 	}
-	n := 0
+	n, begins := 0, 0
 	for line := range strings.Lines(string(content)) {
 		n++
 		if t.page.query.matches(line) {
-			t.add(one, missions.SearchFiles, path, line, n)
+			t.add(one, missions.SearchFiles, path, n, func() string { return projects.RedactPart(content, begins, begins+len(line)) })
 			return
 		}
+		begins += len(line)
 	}
 }
 
-func (t *treeSearch) add(one ownedSnapshot, in missions.SearchPlace, path, text string, line int) {
+// add adds a hit. Its text, without secrets, is asked for only where it is wanted.
+func (t *treeSearch) add(one ownedSnapshot, in missions.SearchPlace, path string, line int, text func() string) {
 	if !t.isMeant(one.mission) || t.agent != "" && one.mission.Agent != t.agent {
 		return
 	}
@@ -157,7 +168,7 @@ func (t *treeSearch) add(one ownedSnapshot, in missions.SearchPlace, path, text 
 	}
 	order := hit.Order
 	hit = t.hitAt(one.mission, one.NumberedSnapshot, hit.At, in)
-	hit.Text, _ = t.page.query.line(projects.RedactText(text))
+	hit.Text, _ = t.page.query.line(text())
 	hit.Order, hit.Path, hit.Line = order, path, line
 	t.page.add(hit)
 }
