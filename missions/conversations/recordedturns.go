@@ -19,9 +19,6 @@ type TurnRange struct {
 	File string
 	// Inherited reads the part as well that a copy has of another conversation.
 	Inherited bool
-	// From and To are places in the session's newest file: turns that begin before or after
-	// them are left out. To 0 is the end.
-	From, To int64
 }
 
 // PlacedTurn is a turn, and where it begins in the newest file of its session: before 0
@@ -46,9 +43,9 @@ func (l *Library) ReadRecordedTurns(ctx context.Context, p *projects.Project, r 
 	if a == nil || projects.IsForeignAdapter(a) {
 		return nil
 	}
-	least := r.From
+	least := int64(0) // where what is read begins
 	if meta.Inherited != nil && !r.Inherited {
-		least = max(least, meta.Inherited.Length)
+		least = meta.Inherited.Length
 	}
 	talk, begins, err := l.openTurns(p, a, meta, r, least)
 	if err != nil {
@@ -56,12 +53,12 @@ func (l *Library) ReadRecordedTurns(ctx context.Context, p *projects.Project, r 
 	}
 	defer talk.Close()
 	kept := func(t PlacedTurn) error {
-		if t.Place < least && least > 0 || r.To > 0 && t.Place >= r.To {
+		if t.Place < least && least > 0 {
 			return nil
 		}
 		return each(t)
 	}
-	t := turnReader{adapter: a, begins: begins, to: r.To, each: kept}
+	t := turnReader{adapter: a, begins: begins, each: kept}
 	return t.read(ctx, talk)
 }
 
@@ -127,7 +124,6 @@ func (p *laterPart) Read(b []byte) (int, error) {
 type turnReader struct {
 	adapter sessions.Adapter
 	begins  int64 // where the bytes that the follower was fed begin in the file
-	to      int64
 	each    func(PlacedTurn) error
 
 	follower sessions.Follower
@@ -160,9 +156,6 @@ func (t *turnReader) read(ctx context.Context, r io.Reader) error {
 		}
 		if err := t.handOver(turns); err != nil {
 			return err
-		}
-		if n := len(turns); t.to > 0 && n > 0 && t.begins+turns[n-1].Start >= t.to {
-			return t.hand(turns)
 		}
 	}
 }
