@@ -48,7 +48,7 @@ func runSearch(c *call.Call, o searchOptions) error {
 	if err != nil {
 		return err
 	}
-	r := missions.SearchRequest{Caller: caller, Query: strings.Join(c.Arguments, " "), Mission: o.mission, Agent: o.agent, Since: o.since}
+	r := missions.SearchRequest{Caller: caller, Query: strings.ToValidUTF8(strings.Join(c.Arguments, " "), "\uFFFD"), Mission: o.mission, Agent: o.agent, Since: o.since}
 	for _, place := range strings.FieldsFunc(o.in, func(r rune) bool { return r == ',' || r == ' ' }) {
 		r.In = append(r.In, missions.SearchPlace(place))
 	}
