@@ -127,7 +127,7 @@ func TestSearchKeepsSecrets(t *testing.T) {
 	}
 	// A line of a key is known for one by the lines around it alone.
 	body := strings.Repeat("MIIEpAIBAAKCAQEAqfAabcdefghijklmnopqrstuvwxyz0123456789ABCDEFGHIJ\n", 6)
-	c.takeTurn("make a key", "k.pem", "-----BEGIN RSA PRIVATE KEY-----\n"+body+"-----END RSA PRIVATE KEY-----\n")
+	c.takeTurn("make a key", "notes.txt", "-----BEGIN RSA PRIVATE KEY-----\n"+body+"-----END RSA PRIVATE KEY-----\n")
 	hits := c.found(missions.SearchRequest{Query: "miiepaibaa", In: []missions.SearchPlace{missions.SearchFiles}})
 	if len(hits) != 1 || strings.Contains(hits[0], "MIIEpAIBAA") {
 		t.Errorf("found %q", hits)
