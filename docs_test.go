@@ -106,7 +106,7 @@ func runs() []running {
 		{page: "docs/concepts.md", language: "sh", test: "TestReadme"},
 		{page: "docs/forks.md", language: "sh", test: "TestReadme"},
 		{page: "docs/landing.md", language: "sh", test: "TestReadme"},
-		{page: "docs/machines.md", language: "sh", because: "goes from one machine to another: TestFetchedMissionGoesOnElsewhere does"},
+		{page: "docs/machines.md", language: "sh", because: "goes from one machine to another: TestTwoHomes and TestExportedMomentGoesOn do"},
 		{page: "docs/troubleshooting.md", language: "sh", test: "TestReadme"},
 		{page: "docs/cli.md", language: "sh", test: "TestExamples"},
 		{page: "docs/configuration.md", language: "sh", test: "TestConfigurationPage"},

@@ -43,7 +43,13 @@ func (p *person) talk(name string) *talk {
 // the workspace's path for the source's.
 func (k *talk) forked(name string, turn int) *talk {
 	k.p.Helper()
-	f := &talk{p: k.p, mission: name, workspace: k.p.mission(name).Workspace, ends: slices.Clone(k.ends[:turn+1])}
+	return k.forkedBy(k.p, name, turn)
+}
+
+// forkedBy is forked of another person's fork.
+func (k *talk) forkedBy(q *person, name string, turn int) *talk {
+	k.p.Helper()
+	f := &talk{p: q, mission: name, workspace: q.mission(name).Workspace, ends: slices.Clone(k.ends[:turn+1])}
 	for _, line := range k.lines[:k.ends[turn].lines] {
 		f.lines = append(f.lines, strings.ReplaceAll(line, k.workspace, f.workspace))
 	}
