@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/umbra-vcs/umbra/gitstore"
-	"github.com/umbra-vcs/umbra/gitstore/failpoint"
 )
 
 // Cut marks histories as pruned: for each commit of cuts the one before it goes, and the
@@ -33,7 +32,6 @@ func Cut(ctx context.Context, s *Store, cuts map[gitstore.ID]gitstore.ID, stays 
 			return err
 		}
 	}
-	failpoint.Hit("prune.kept")
 	next := maps.Clone(old)
 	maps.DeleteFunc(next, func(id gitstore.ID, _ gap) bool { return !stays(id) })
 	for after, before := range cuts {
@@ -48,11 +46,9 @@ func Cut(ctx context.Context, s *Store, cuts map[gitstore.ID]gitstore.ID, stays 
 	if err := os.WriteFile(filepath.Join(s.dir, owedFile), nil, 0o600); err != nil {
 		return err
 	}
-	failpoint.Hit("prune.noted")
 	if err := s.writeBoundary(ctx, func(b boundary) { clear(b); maps.Copy(b, next) }); err != nil {
 		return err
 	}
-	failpoint.Hit("prune.cut")
 	if err := writePruned(ctx, s, next); err != nil {
 		return err
 	}

@@ -13,7 +13,6 @@ import (
 	"strings"
 
 	"github.com/umbra-vcs/umbra/gitstore"
-	"github.com/umbra-vcs/umbra/gitstore/failpoint"
 	"github.com/umbra-vcs/umbra/gitstore/flock"
 	"github.com/umbra-vcs/umbra/gitstore/git"
 	"github.com/umbra-vcs/umbra/gitstore/shadow"
@@ -60,7 +59,6 @@ func GiveBack(ctx context.Context, s *shadow.Store, o GiveBackOptions) (bytes in
 	if err := g.Beside(g.pack); err != nil {
 		return 0, fmt.Errorf("pack what stays of %s: %w", s.Dir(), err)
 	}
-	failpoint.Hit("giveback.packed")
 	if err := g.Alone(g.remove); err != nil {
 		return 0, fmt.Errorf("remove what nothing leads to of %s: %w", s.Dir(), err)
 	}
@@ -86,7 +84,6 @@ func (g *giving) pack() error {
 	if err := g.packObjects(commits, "--revs"); err != nil {
 		return err
 	}
-	failpoint.Hit("giveback.proved")
 	reach, err := g.store.Reach(g.ctx, commits)
 	if err != nil {
 		return err
@@ -297,7 +294,6 @@ func (g *giving) remove() error {
 			return fmt.Errorf("%s is needed, and is in no pack that stays", id)
 		}
 	}
-	failpoint.Hit("giveback.settled")
 	return g.removeOld()
 }
 
@@ -369,7 +365,6 @@ func (g *giving) removeOld() error {
 		packs[p.Base] = p
 	}
 	for _, file := range g.old {
-		failpoint.Hit("giveback.removing")
 		if p := packs[file]; p != nil {
 			if err := d.removePack(p); err != nil {
 				return err

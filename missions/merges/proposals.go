@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/umbra-vcs/umbra/gitstore"
-	"github.com/umbra-vcs/umbra/gitstore/failpoint"
 	"github.com/umbra-vcs/umbra/gitstore/records"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/projects"
@@ -204,7 +203,6 @@ func (g *Merger) putMarks(ctx context.Context, p *plan, r missions.MergeRequest,
 	merged := p.request()
 	merged.Tree, merged.Ours, merged.Scratch = marked.String(), m.Tip.Tree.String(), true
 	_, err = g.apply(ctx, m, r, merged)
-	failpoint.Hit("merge.marked")
 	return err
 }
 
@@ -233,7 +231,6 @@ func (g *Merger) takeProposals(ctx context.Context, p *plan, r missions.MergeReq
 	if err := p.state.save(p.into.Project); err != nil {
 		return p.result(), err
 	}
-	failpoint.Hit("merge.proposed")
 	result := p.result()
 	result.Scratch, result.Notes = &view, append(result.Notes, notes...)
 	return result, nil
