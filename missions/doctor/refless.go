@@ -28,6 +28,7 @@ func (x *Examination) checkRefless(ctx context.Context, p *projects.Project) err
 	fetched, err := p.FetchedBefore()
 	if err != nil {
 		x.Examiner.Logger.Warn("read which missions were fetched", "project", p.Name, "error", err)
+		return nil // a stranger's mission would become one of this home
 	}
 	stored := map[string]int{}
 	for _, s := range list {

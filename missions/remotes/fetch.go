@@ -128,6 +128,9 @@ func (f *fetching) bring(ctx context.Context, wanted map[string]theirMission, re
 	if err != nil {
 		return err
 	}
+	if err := f.noteBefore(wanted); err != nil {
+		return err
+	}
 	if _, _, err := area.Adopt(ctx); err != nil {
 		return err
 	}
@@ -142,6 +145,20 @@ func (f *fetching) bring(ctx context.Context, wanted map[string]theirMission, re
 		}
 	}
 	return nil
+}
+
+// noteBefore notes that missions are of another home before their snapshots are here, which
+// stay where the fetch is cut off or refuses them. What this home has a ref of is its own.
+func (f *fetching) noteBefore(wanted map[string]theirMission) error {
+	theirs := map[string]bool{}
+	for id := range wanted {
+		if _, err := f.project.Store.Ref(gitstore.AgentRef(id)); errors.Is(err, gitstore.ErrRefNotFound) {
+			theirs[id] = true
+		} else if err != nil {
+			return err
+		}
+	}
+	return f.project.NoteFetched(theirs)
 }
 
 // publish moves the refs of a mission that was fetched: the records first, since the
