@@ -100,27 +100,33 @@ func Push(ctx context.Context, s *shadow.Store, r Remote, refs []Ref) (refused m
 		args = append(args, ref.ID.String()+":"+ref.Name)
 	}
 	out, err := git.Run(ctx, git.Command{GitDir: s.Dir(), Dir: s.Dir(), User: r.user(), Args: args, Config: []string{"push.gpgSign=false"}})
-	refused, told := parsePush(out)
-	if err != nil && (!told || len(refused) == 0) {
+	refused, taken := parsePush(out)
+	if err != nil && len(refused) == 0 {
 		return nil, r.failed(err)
+	}
+	for _, ref := range refs {
+		if _, said := refused[ref.Name]; !said && !taken[ref.Name] {
+			refused[ref.Name] = "git does not say whether it was taken"
+		}
 	}
 	return refused, nil
 }
 
-// parsePush reads what git push --porcelain prints; told says that it speaks of any ref.
-func parsePush(out []byte) (refused map[string]string, told bool) {
-	refused = map[string]string{}
+// parsePush reads of which refs git push --porcelain says that they were refused, and why,
+// and that they were taken.
+func parsePush(out []byte) (refused map[string]string, taken map[string]bool) {
+	refused, taken = map[string]string{}, map[string]bool{}
 	for line := range bytes.Lines(out) {
 		flag, rest, ok := strings.Cut(strings.TrimRight(string(line), "\n"), "\t")
 		names, why, both := strings.Cut(rest, "\t")
 		_, name, named := strings.Cut(names, ":")
-		if !ok || !both || !named || len(flag) != 1 {
-			continue
-		}
-		told = true
-		if flag == "!" {
+		switch {
+		case !ok || !both || !named || len(flag) != 1:
+		case flag == "!":
 			refused[name] = WithoutPassword(why)
+		default:
+			taken[name] = true
 		}
 	}
-	return refused, told
+	return refused, taken
 }

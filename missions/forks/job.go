@@ -143,6 +143,9 @@ func (j *forkJob) MakeWorkspace(ctx context.Context) error {
 		return fmt.Errorf("fork %s: %w", j.moment.Name, err)
 	}
 	j.notes = append(append(j.notes, j.Made.Notes...), hindranceNotes(j.Made, source.Repo)...)
+	if j.subdir() != j.moment.Subdir {
+		j.notes = append(j.notes, fmt.Sprintf("%s leads out of the workspace: the agent works at its top", j.moment.Subdir))
+	}
 	return nil
 }
 
@@ -241,10 +244,20 @@ func (j *forkJob) env() sessions.Environ { return j.moment.AdapterEnv() }
 
 // cwd is where the fork's agent runs: the same directory within the workspace.
 func (j *forkJob) cwd() string {
-	if j.moment.Subdir == "" {
-		return j.Made.Workspace
+	if dir := j.subdir(); dir != "" {
+		return projects.AbsolutePath(j.Made.Workspace, dir)
 	}
-	return projects.AbsolutePath(j.Made.Workspace, j.moment.Subdir)
+	return j.Made.Workspace
+}
+
+// subdir is where in the workspace the fork's agent runs: at its top where the snapshot has
+// a link there that leads out of it.
+func (j *forkJob) subdir() string {
+	dir := j.moment.Subdir
+	if dir == "" || !home.IsWithin(projects.ResolveLinks(j.Made.Workspace), projects.ResolveLinks(projects.AbsolutePath(j.Made.Workspace, dir))) {
+		return ""
+	}
+	return dir
 }
 
 // complete makes what the fork has besides its workspace: its conversation and its
@@ -344,7 +357,7 @@ func (j *forkJob) buildMission() (*projects.Mission, error) {
 		Agent: j.moment.Agent, ToolName: j.moment.ToolName, ResumeCommand: j.moment.ResumeCommand, RecordedStateSince: now,
 		Command:   command,
 		CreatedAt: now, UpdatedAt: now, Parent: &missions.Parent{Mission: j.moment.ID, Snapshot: s.ID.String()},
-		Subdir: j.moment.Subdir, EnvNames: j.request.EnvNames, LastPrompt: said.LastPrompt, LastTool: said.LastTool,
+		Subdir: j.subdir(), EnvNames: j.request.EnvNames, LastPrompt: said.LastPrompt, LastTool: said.LastTool,
 		Session: j.placedSession.ID, TurnPosition: then.TurnPosition,
 		Withheld: j.Made.Withheld, Contest: j.request.Contest,
 	}

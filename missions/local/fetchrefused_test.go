@@ -4,7 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/umbra-vcs/umbra/gitstore/git"
 	"github.com/umbra-vcs/umbra/missions"
 )
 
@@ -17,12 +16,8 @@ func TestRefusedMissionStaysAStrangers(t *testing.T) {
 	c.takeTurn("first", "a.txt", "one\n")
 	c.takeTurn("second", "b.txt", "two\n")
 	c.push()
-	out, err := git.Run(t.Context(), git.Command{GitDir: c.url, Args: []string{"for-each-ref", "--format=%(refname) %(objectname)"}})
-	if err != nil {
-		t.Fatal(err)
-	}
 	var record, tip string
-	for line := range strings.Lines(string(out)) {
+	for line := range strings.Lines(c.remoteGit("for-each-ref", "--format=%(refname) %(objectname)")) {
 		name, id, _ := strings.Cut(strings.TrimSpace(line), " ")
 		if strings.Contains(name, "/records/") {
 			record = name
@@ -30,9 +25,7 @@ func TestRefusedMissionStaysAStrangers(t *testing.T) {
 			tip = id
 		}
 	}
-	if _, err := git.Run(t.Context(), git.Command{GitDir: c.url, Args: []string{"update-ref", record, tip}}); err != nil {
-		t.Fatal(err)
-	}
+	c.remoteGit("update-ref", record, tip)
 	b := c.other("office")
 	if r := b.fetch(); len(r.Missions) != 1 || r.Missions[0].State != missions.TransferRejected {
 		t.Fatalf("fetched: %+v", r)

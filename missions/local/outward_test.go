@@ -2,6 +2,7 @@ package local
 
 import (
 	"context"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -176,4 +177,38 @@ func TestForkCryptKey(t *testing.T) {
 		t.Errorf("git-crypt finds %q, %v", key, err)
 	}
 	b.healthy()
+}
+
+// TestForkWhoseDirectoryLeadsOut: where a snapshot has a link in the place of the agent's
+// directory, a fork's agent stays in the fork.
+func TestForkWhoseDirectoryLeadsOut(t *testing.T) {
+	t.Parallel()
+	for target, want := range map[string]string{"": "sub", "other": "sub", "/": "", "../..": ""} {
+		b := newBench(t)
+		b.git("init", "-q", "-b", "main")
+		b.write("other/file", "x")
+		b.write("sub/file", "x")
+		caller := b.caller()
+		caller.Cwd = filepath.Join(b.dir, "sub")
+		if _, err := b.local.NewMission(t.Context(), missions.NewMissionRequest{Caller: caller, Name: "source", Command: []string{"true"}}); err != nil {
+			t.Fatal(err)
+		}
+		if target != "" {
+			if err := errors.Join(os.RemoveAll(caller.Cwd), os.Symlink(target, caller.Cwd)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r, err := b.local.Fork(t.Context(), missions.ForkRequest{Caller: b.caller(), From: "source", Name: "elsewhere"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := r.Missions[0]
+		if m.Cwd != filepath.Join(m.Workspace, want) {
+			t.Errorf("sub leads to %q: the fork's agent works in %s, its workspace is %s", target, m.Cwd, m.Workspace)
+		}
+		if said := strings.Contains(strings.Join(r.Notes, "\n"), "leads out of the workspace"); said != (want == "") {
+			t.Errorf("sub leads to %q: the notes are %q", target, r.Notes)
+		}
+		b.healthy()
+	}
 }
