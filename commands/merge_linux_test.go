@@ -56,8 +56,14 @@ func TestMergeAsks(t *testing.T) {
 		t.Errorf("the target was changed before all was settled: %q", got)
 	}
 
-	// What is left is edited: marks that stay are refused.
+	// What is left is edited: leaving it as it was chooses nothing, marks that stay are refused.
 	p.typed("EDITOR=true umbra merge --continue; echo code$?\n")
+	p.expect(`1 of 1: high +c.txt(.|\s)*\n> `)
+	p.typed("e\n")
+	p.expect(`c.txt is as open as before: nothing was changed(.|\s)*\n> `)
+	p.typed("q\n")
+	p.expect("code12")
+	p.typed("EDITOR='echo more >>' umbra merge --continue; echo code$?\n")
 	p.expect(`1 of 1: high +c.txt(.|\s)*\n> `)
 	p.typed("e\n")
 	p.expect(`c.txt is as open as before: (.|\s)*marks of conflicts(.|\s)*\n> `)

@@ -1,6 +1,7 @@
 package transfer
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -202,6 +203,9 @@ func (a *Area) Bundle(ctx context.Context, refs []Ref, file string) error {
 			return err
 		}
 	}
+	if err := a.checkWhole(ctx); err != nil {
+		return err
+	}
 	dir, name := filepath.Dir(file), "."+filepath.Base(file)+".umbra-"
 	if err := clearUnfinished(dir, name); err != nil {
 		return err
@@ -224,6 +228,32 @@ func (a *Area) Bundle(ctx context.Context, refs []Ref, file string) error {
 	}
 	failpoint.Hit("transfer.bundled")
 	return os.Rename(unfinished.Name(), file)
+}
+
+// ErrCut is the error of a bundle of a history whose older commits are gone: a bundle can't
+// say where a history was cut, so that nobody could read it.
+var ErrCut = errors.New("older snapshots of it are gone")
+
+// checkWhole reports ErrCut if the area's refs lead to a commit before which the history was
+// cut.
+func (a *Area) checkWhole(ctx context.Context) error {
+	cuts, err := os.ReadFile(filepath.Join(a.dir, "shallow"))
+	if errors.Is(err, fs.ErrNotExist) || err == nil && len(cuts) == 0 {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	roots, err := git.Run(ctx, git.Command{GitDir: a.dir, Dir: a.dir, Args: []string{"rev-list", "--max-parents=0", "--all"}})
+	if err != nil {
+		return err
+	}
+	for root := range bytes.Lines(roots) {
+		if bytes.Contains(cuts, bytes.TrimSpace(root)) {
+			return ErrCut
+		}
+	}
+	return nil
 }
 
 // clearUnfinished removes what killed processes have left of a file.

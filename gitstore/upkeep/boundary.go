@@ -80,6 +80,9 @@ func (b *bounding) from(end *gitstore.Commit, record bool) error {
 		} else {
 			made.Before = b.snapshotBefore(gitstore.ParseSnapshot(end))
 		}
+		if b.leadsTo(made.Before, end.ID) {
+			made.Before = gitstore.ID{} // a history that came back to itself would never end
+		}
 		if err := b.store.Bind(b.ctx, end.ID, made.Before); err != nil {
 			return err
 		}
@@ -95,6 +98,19 @@ func (b *bounding) from(end *gitstore.Commit, record bool) error {
 		}
 	}
 	return nil
+}
+
+// leadsTo reports whether a commit is in the history of another one, or is that one.
+func (b *bounding) leadsTo(from, to gitstore.ID) bool {
+	for c, err := range b.store.History(from, shadow.HistoryOptions{}) {
+		if err != nil {
+			break
+		}
+		if c.ID == to {
+			return true
+		}
+	}
+	return false
 }
 
 // snapshotBefore is the newest snapshot that is left of those before a lost one.

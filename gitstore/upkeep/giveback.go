@@ -98,6 +98,28 @@ func (g *giving) pack() error {
 	return g.settle()
 }
 
+// CheckWhole reports an object that refs lead to and that can't be found: with one, GiveBack
+// gives nothing back.
+func CheckWhole(ctx context.Context, s *shadow.Store) error {
+	reach, err := s.Reach(ctx, nil)
+	if err != nil {
+		return err
+	}
+	for id, unread := range reach.Unread {
+		return fmt.Errorf("%s can't be read: %w", id, unread)
+	}
+	if err := s.Rescan(); err != nil {
+		return err
+	}
+	ids := slices.SortedFunc(maps.Keys(reach.Seen), gitstore.ID.Compare)
+	for i, at := range s.Locate(ids) {
+		if at.Nowhere() {
+			return fmt.Errorf("%s is needed, and can't be found", ids[i])
+		}
+	}
+	return nil
+}
+
 // commits are what refs and roots lead to first. A ref that can't be read is an error, and
 // so is a repository without any.
 func (g *giving) commits() ([]gitstore.ID, error) {

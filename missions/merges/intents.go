@@ -38,7 +38,7 @@ func (g *Merger) mergerPrompt(p *plan, list []*question) (string, error) {
 	}
 	text.WriteString("\nThe files:\n")
 	for _, q := range list {
-		fmt.Fprintf(&text, "%s\n", q.Path)
+		fmt.Fprintf(&text, "%s\n", gitstore.QuotePath(q.Path))
 	}
 	for _, q := range list {
 		texts, err := p.texts(q)
@@ -47,7 +47,7 @@ func (g *Merger) mergerPrompt(p *plan, list []*question) (string, error) {
 		}
 		for _, s := range texts.Sides {
 			if text.Len() < maxAsked {
-				fmt.Fprintf(&text, "\n%s has changed in %s:\n%s", s.Mission, q.Path, quote(s.Patch))
+				fmt.Fprintf(&text, "\n%s has changed in %s:\n%s", s.Mission, gitstore.QuotePath(q.Path), quote(s.Patch))
 			}
 		}
 	}

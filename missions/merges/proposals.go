@@ -1,6 +1,7 @@
 package merges
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"slices"
@@ -17,6 +18,8 @@ type merger struct {
 	Agent   string `json:"agent"`
 	Mission string `json:"mission,omitempty"` // in whose workspace it works, "" while there is none
 	Tree    string `json:"tree,omitempty"`    // that it has begun with
+	// Asked are the paths that it was asked about, each with what the sides had there.
+	Asked map[string]string `json:"asked,omitempty"`
 }
 
 // proposal is what an agent proposes that a path becomes. It counts as long as the sides have
@@ -196,7 +199,10 @@ func (g *Merger) putMarks(ctx context.Context, p *plan, r missions.MergeRequest,
 	if err != nil {
 		return err
 	}
-	p.state.Merger.Tree = marked.String()
+	p.state.Merger.Tree, p.state.Merger.Asked = marked.String(), map[string]string{}
+	for _, q := range list {
+		p.state.Merger.Asked[q.Path] = q.of
+	}
 	if err := p.state.save(p.into.Project); err != nil {
 		return err
 	}
@@ -224,7 +230,7 @@ func (g *Merger) takeProposals(ctx context.Context, p *plan, r missions.MergeReq
 	if err != nil {
 		return p.result(), err
 	}
-	p.state.Merger.Mission, p.state.Merger.Tree = "", ""
+	p.state.Merger.Mission, p.state.Merger.Tree, p.state.Merger.Asked = "", "", nil
 	if err := p.answer(); err != nil {
 		return p.result(), err
 	}
@@ -238,23 +244,29 @@ func (g *Merger) takeProposals(ctx context.Context, p *plan, r missions.MergeReq
 
 // readProposals reads what an agent has written at the paths that it was asked about.
 func (p *plan) readProposals(tree gitstore.ID, end missions.MergerEnd) (notes []string, err error) {
-	asked := map[string]bool{}
+	asked := p.state.Merger.Asked
 	for _, q := range p.toPropose() {
-		asked[q.Path] = true
+		if asked[q.Path] != q.of {
+			continue // a side has changed it meanwhile: what is proposed is of another conflict
+		}
 		one := proposal{Path: q.Path, Of: q.of}
 		one.By, one.Reason = p.state.Merger.Agent, reasonFor(q.Path, end.Answer)
 		e, err := p.entryAt(tree, q.Path)
 		if err != nil {
 			return nil, err
 		}
-		isText, err := p.isText(e)
-		if err != nil {
-			return nil, err
-		}
+		isText := false
 		if isRegular(e) {
-			if one.Content, err = p.read(e); err != nil {
+			if isText, err = p.isText(e); err == nil {
+				one.Content, err = p.read(e)
+			}
+			if err != nil {
 				return nil, err
 			}
+		}
+		given, err := p.texts(q)
+		if err != nil {
+			return nil, err
 		}
 		switch {
 		case end.Problem != "":
@@ -263,7 +275,7 @@ func (p *plan) readProposals(tree gitstore.ID, end missions.MergerEnd) (notes []
 			one.Refused = "the agent has left no file there"
 		case !isText:
 			one.Refused = "the agent has left no text there"
-		case HasMarks(one.Content):
+		case HasMarks(one.Content), leavesMark(one.Content, given.Merged):
 			one.Refused = "the agent has left marks of conflicts"
 		}
 		p.state.Proposals = append(p.state.Proposals, one)
@@ -275,7 +287,7 @@ func (p *plan) readProposals(tree gitstore.ID, end missions.MergerEnd) (notes []
 	var others []string
 	changed, err := p.changesOf(begun, tree)
 	for path := range changed {
-		if !asked[path] {
+		if asked[path] == "" {
 			others = append(others, path)
 		}
 	}
@@ -287,12 +299,32 @@ func (p *plan) readProposals(tree gitstore.ID, end missions.MergerEnd) (notes []
 	return notes, err
 }
 
+// leavesMark reports whether a text has one of the marks that were in what it is made of.
+func leavesMark(text, given []byte) bool {
+	marks := map[string]bool{}
+	for line := range bytes.Lines(given) {
+		if isMark(line, "<") || isMark(line, "|") || isMark(line, ">") {
+			marks[string(bytes.TrimSpace(line))] = true
+		}
+	}
+	for line := range bytes.Lines(text) {
+		if marks[string(bytes.TrimSpace(line))] {
+			return true
+		}
+	}
+	return false
+}
+
 // reasonFor is what an agent's answer says of a path: the rest of the line that begins with
 // its name.
 func reasonFor(path, answer string) string {
 	for line := range strings.Lines(answer) {
 		line = strings.TrimLeft(strings.TrimSpace(line), "-*` ")
-		if rest, found := strings.CutPrefix(line, path); found {
+		rest, found := strings.CutPrefix(line, path)
+		if !found {
+			rest, found = strings.CutPrefix(line, gitstore.QuotePath(path))
+		}
+		if found {
 			rest = strings.TrimLeft(rest, "`* ")
 			if reason, found := strings.CutPrefix(rest, ":"); found {
 				return missions.TruncateText(strings.TrimSpace(strings.TrimLeft(reason, "* ")), maxReason)

@@ -40,6 +40,9 @@ func (pr *Pruner) hold(ctx context.Context, p *projects.Project, mode lock.Mode,
 // to go.
 func (pr *Pruner) mark(ctx context.Context, w work, said retention.Plan) error {
 	return pr.hold(ctx, w.project, lock.Exclusive, func() error {
+		if err := pr.checkNothingInFlight(); err != nil {
+			return err
+		}
 		m, err := pr.gather(ctx, w.choice, w.snapshots)
 		if err != nil {
 			return err

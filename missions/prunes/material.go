@@ -67,6 +67,7 @@ func (pr *Pruner) gather(ctx context.Context, c choice, before map[gitstore.ID]r
 		case gitstore.RefFetchedAgent: // it is another home's to prune
 			m.Histories = append(m.Histories, retention.History{Mission: ref.Name.Mission(), Tip: ref.ID, Policy: all})
 		case gitstore.RefAgent, gitstore.RefTrashAgent:
+			m.Claims = append(m.Claims, retention.Claim{ID: ref.ID, Reason: retention.Tip})
 		default:
 			continue
 		}

@@ -31,7 +31,7 @@ func (pr *Pruner) namedIDs(p *projects.Project) (map[gitstore.ID]bool, error) {
 		pr.Home.Path("agents", "bisect"), pr.Home.Path("agents", "checks"), pr.Home.Path("agents", "fixes"), pr.Home.Path("agents", "landed"),
 	} {
 		err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
-			if err == nil && e.Type().IsRegular() {
+			if err == nil && e.Type().IsRegular() && (filepath.Base(dir) != "checks" || filepath.Ext(path) == ".json") { // else it is what a check printed
 				err = addNamed(named, path)
 			}
 			if errors.Is(err, fs.ErrNotExist) {

@@ -173,6 +173,9 @@ func (pr *Pruner) pruneProject(ctx context.Context, c choice, result *missions.P
 		return refused(err)
 	}
 	if !result.Preview && len(plan.Kept) < len(m.Snapshots) {
+		if err := upkeep.CheckWhole(ctx, c.project.Store); err != nil { // else nothing could be given back
+			return refused(err)
+		}
 		if err := pr.mark(ctx, w, plan); err != nil {
 			return refused(err)
 		}

@@ -24,7 +24,10 @@ func (c *Carrier) Export(ctx context.Context, r missions.ExportRequest) (mission
 	if r.File == "" || len(r.Moments) == 0 {
 		return result, missions.Errorf(missions.KindUsage, "umbra export MOMENT… -o FILE", "an export needs moments and a file")
 	}
-	file := projects.AbsolutePath(r.Caller.Cwd, r.File)
+	file := projects.ResolveLinks(projects.AbsolutePath(r.Caller.Cwd, r.File))
+	if info, err := os.Stat(file); err == nil && !info.Mode().IsRegular() {
+		return result, missions.Errorf(missions.KindUsage, "umbra export MOMENT… -o FILE", "%s is there, and is no file", file)
+	}
 	result.Remote = file
 	moments, err := c.momentsOf(ctx, r)
 	if err != nil {
@@ -101,7 +104,12 @@ func (c *Carrier) export(ctx context.Context, p *projects.Project, file string, 
 	}
 	defer area.Remove()
 	missions.Notify(ctx, missions.Notice{Text: "writing " + file})
-	if err := area.Bundle(ctx, refs, file); err != nil {
+	err = area.Bundle(ctx, refs, file)
+	if errors.Is(err, transfer.ErrCut) {
+		return missions.Errorf(missions.KindConflict, "umbra push sends such missions where they were before; umbra log shows where a history was cut",
+			"%w: a file of it could not be read anywhere", err)
+	}
+	if err != nil {
 		return missions.Errorf(missions.KindFailed, "look at the place and its room; nothing was replaced", "write %s: %w", file, err)
 	}
 	return nil

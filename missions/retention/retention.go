@@ -221,8 +221,16 @@ func (d *decision) keepAlways(h History, line []Snapshot) {
 // user can go back to them.
 func (d *decision) keepByPolicy(p Policy, line []Snapshot, now time.Time) {
 	hours, days := map[string]bool{}, map[string]bool{}
-	for n, run := range runs(line) {
+	n := -1
+	for _, run := range runs(line) {
 		ended := run[0].At.In(now.Location())
+		if ended.After(now.Truncate(time.Second)) { // since it was decided: it takes no other's place
+			for _, s := range run {
+				d.keep(s.ID, Within)
+			}
+			continue
+		}
+		n++
 		newestOf := func(seen map[string]bool, layout string, limit int) bool {
 			at := ended.Format(layout)
 			if seen[at] || len(seen) >= limit {

@@ -75,6 +75,7 @@ func TestDecide(t *testing.T) {
 		{"a fork counts the turns before it", Policy{KeepLast: 2}, []string{five, "f: e> x/3/2h"}, nil,
 			"a:start d:last e:fork_point,last f:last g:last h:last,tip x:last,start,tip", "d<a"},
 		{"snapshots outside of turns", Policy{KeepLast: 2}, []string{"p: a/0/9h b/0/8h c/0/7h d/0/6h"}, nil, "a:start c:last d:last,tip", "c<a"},
+		{"what came since", Policy{KeepLast: 1}, []string{"p: a/0/9h b/1/8h c/2/7h d/3/-1h e/4/-2h"}, nil, "a:start c:last d:within e:tip,within", "c<a"},
 		{"a clock that was set back", Policy{KeepWithin: time.Hour}, []string{"p: a/0/-3h b/1/-2h c/2/-1h"}, nil, "a:start,within b:within c:tip,within", ""},
 	} {
 		m := drawn(tt.policy, tt.lines...)
