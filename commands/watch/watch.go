@@ -55,12 +55,14 @@ func run(c *call.Call, all bool) error {
 				return err
 			}
 		}
+		if ctx.Err() != nil {
+			return nil // its user has seen enough
+		}
 		if err != nil {
 			return err
 		}
 		select {
 		case <-ctx.Done():
-			return ctx.Err()
 		case <-time.After(interval):
 		}
 	}

@@ -81,7 +81,7 @@ func (s saved) find(name string) (*savedRemote, error) {
 	case name == "":
 		return nil, missions.Errorf(missions.KindAmbiguous, "name one of them", "this project has the remotes %s", strings.Join(names, ", "))
 	}
-	return nil, missions.Errorf(missions.KindNotFound, "umbra remote ls; umbra remote add "+name+" URL", "this project has no remote %q", name)
+	return nil, missions.Errorf(missions.KindNotFound, "umbra remote ls lists them; for one mission: umbra push REMOTE MISSION", "this project has no remote %q", name)
 }
 
 // findRepository is find among those that can be pushed to.
