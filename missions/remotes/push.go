@@ -95,6 +95,10 @@ func (u *pushing) push(ctx context.Context, list []*projects.Mission) (err error
 	}
 	failpoint.Hit("push.listed")
 	u.result.Left = u.theirs.left
+	// What was pruned is gone for the git that is asked below, though open packs have it.
+	if err := u.project.Store.Rescan(); err != nil {
+		return err
+	}
 	for _, id := range u.theirs.tips() {
 		if _, err := u.project.Store.Commit(id); err == nil {
 			u.known = append(u.known, id)
