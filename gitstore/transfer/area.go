@@ -14,7 +14,6 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/disk"
-	"github.com/umbra-vcs/umbra/gitstore/failpoint"
 	"github.com/umbra-vcs/umbra/gitstore/flock"
 	"github.com/umbra-vcs/umbra/gitstore/git"
 	"github.com/umbra-vcs/umbra/gitstore/shadow"
@@ -56,7 +55,6 @@ func Open(s *shadow.Store) (*Area, error) {
 		a.Remove()
 		return nil, fmt.Errorf("make a place for git: %w", err)
 	}
-	failpoint.Hit("transfer.opened")
 	return a, nil
 }
 
@@ -149,7 +147,6 @@ func (a *Area) Fetch(ctx context.Context, r Remote, refs []Ref) error {
 			"pack.writeReverseIndex=false", "fetch.recurseSubmodules=no", "fetch.parallel=1", "fetch.bundleURI=", "transfer.bundleURI=false"),
 		Args: []string{"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--recurse-submodules=no", "--stdin", "--", r.URL},
 	})
-	failpoint.Hit("transfer.fetched")
 	return r.failed(err)
 }
 
@@ -226,7 +223,6 @@ func (a *Area) Bundle(ctx context.Context, refs []Ref, file string) error {
 	if err := unfinished.Sync(); err != nil {
 		return err
 	}
-	failpoint.Hit("transfer.bundled")
 	return os.Rename(unfinished.Name(), file)
 }
 

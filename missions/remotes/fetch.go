@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/umbra-vcs/umbra/gitstore"
-	"github.com/umbra-vcs/umbra/gitstore/failpoint"
 	"github.com/umbra-vcs/umbra/gitstore/transfer"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/projects"
@@ -134,7 +133,6 @@ func (f *fetching) bring(ctx context.Context, wanted map[string]theirMission, re
 	if _, _, err := area.Adopt(ctx); err != nil {
 		return err
 	}
-	failpoint.Hit("fetch.adopted")
 	var got theirs
 	got.missions = map[string]theirMission{}
 	got.sort(brought, f.remote.Project)
@@ -203,7 +201,6 @@ func (f *fetching) publish(ctx context.Context, id string, m theirMission, known
 	if err := s.UpdateRef(ctx, record, old[record], m.record, gitstore.Durable); err != nil {
 		return known, err
 	}
-	failpoint.Hit("fetch.kept")
 	return known, s.UpdateRef(ctx, agent, old[agent], m.agent, gitstore.Durable)
 }
 

@@ -5,7 +5,6 @@ import (
 	"errors"
 
 	"github.com/umbra-vcs/umbra/gitstore"
-	"github.com/umbra-vcs/umbra/gitstore/failpoint"
 	"github.com/umbra-vcs/umbra/gitstore/shadow"
 	"github.com/umbra-vcs/umbra/gitstore/transfer"
 	"github.com/umbra-vcs/umbra/missions"
@@ -93,7 +92,6 @@ func (u *pushing) push(ctx context.Context, list []*projects.Mission) (err error
 	if u.theirs, err = u.readTheirs(ctx, *u.remote, u.at); err != nil {
 		return err
 	}
-	failpoint.Hit("push.listed")
 	u.result.Left = u.theirs.left
 	// What was pruned is gone for the git that is asked below, though open packs have it.
 	if err := u.project.Store.Rescan(); err != nil {
@@ -180,7 +178,6 @@ func (u *pushing) send(ctx context.Context, list []*projects.Mission, refs []tra
 			return remoteError(*u.remote, err)
 		}
 	}
-	failpoint.Hit("push.sent")
 	if u.remote.Pushed == nil {
 		u.remote.Pushed = map[string]gitstore.ID{}
 	}

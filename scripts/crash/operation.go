@@ -75,9 +75,6 @@ func operations() []operation {
 		{name: "side fork left", prepare: leaving},
 		{name: "end of a side fork", daemon: true, prepare: endingAside},
 		{name: "repack", daemon: true, prepare: repacking},
-		{name: "push", prepare: pushing},
-		{name: "fetch", prepare: fetching},
-		{name: "export", prepare: exporting},
 	}
 }
 
