@@ -25,7 +25,8 @@ func Search() *call.Verb {
 		Name: "search", Args: "QUERY…", Min: 1, Max: call.AnyNumber, Short: "find the moments at which something was said or done, newest first",
 		Long: `It looks in what people asked and agents answered, in tool calls with their commands and
 exit codes, in the messages of snapshots and in the names of files: of every mission of
-every project, the closed and imported ones and those in the trash too.
+every project, the closed and imported ones and those in the trash too, but not those that
+were fetched from a remote.
 All words of QUERY are to be in one message, call, name or line, in capitals or not. A
 "quoted text", with its quotes, is to be there as it is. A path or a content is found once,
 where it came about. What forks share is found at the mission where it was said.`,
@@ -48,7 +49,8 @@ func runSearch(c *call.Call, o searchOptions) error {
 	if err != nil {
 		return err
 	}
-	r := missions.SearchRequest{Caller: caller, Query: strings.ToValidUTF8(strings.Join(c.Arguments, " "), "\uFFFD"), Mission: o.mission, Agent: o.agent, Since: o.since}
+	query := strings.ToValidUTF8(strings.Join(c.Arguments, " "), "\uFFFD")
+	r := missions.SearchRequest{Caller: caller, Query: query, Mission: o.mission, Agent: o.agent, Since: o.since}
 	for _, place := range strings.FieldsFunc(o.in, func(r rune) bool { return r == ',' || r == ' ' }) {
 		r.In = append(r.In, missions.SearchPlace(place))
 	}

@@ -28,8 +28,8 @@ func tools() []adder {
 			"Use it to find the moment that the other tools are to be given. (umbra log)", listSnapshots),
 		reading("show", "Show one moment: its prompt, what was said in its turn, and what changed since the snapshot before. (umbra show)", showMoment),
 		reading("cat", "Read a file as it was at a moment, also one that was deleted since. (umbra cat)", readFile),
-		reading("search", "Find the moments at which something was said or done, newest first, in every mission of your user's: prompts, answers, tool calls with their commands and exit codes, "+
-			"messages of snapshots, names of files. (umbra search)", search),
+		reading("search", "Find the moments at which something was said or done, newest first, in every mission of your user's: prompts, answers, "+
+			"tool calls with their commands and exit codes, messages of snapshots, names of files. (umbra search)", search),
 		reading("diff", "Compare two moments of a mission, or of two missions such as forks of each other, or a moment with the files as they are now. (umbra diff)", diff),
 		adding("compare", "Hold forks beside each other: turns, time, tokens, files and lines of each since it was forked, and which files several have changed. "+
 			"A snapshot of each is taken for that. Which of them is good, your own look at their files says. (umbra compare)", compareForks),
@@ -43,7 +43,8 @@ func tools() []adder {
 			"A side fork is left then, when this turn has ended: stop then. (umbra fork report)", report),
 		adding("enter_fork", "Try something aside: when this turn has ended, a fork of you goes on in your terminal, with your conversation up to here and a copy of the files. "+
 			"You are parked, as you are now, until the fork is left by exit_fork, report_updates or save_context. "+
-			"Stop after this call; what is to be tried goes into topic, for your fork to begin with. If nobody is at the fork for idle_timeout minutes and then as long again, it ends by itself and reports. Not within a side fork. (umbra fork enter)", enterFork),
+			"Stop after this call; what is to be tried goes into topic, for your fork to begin with. "+
+			"If nobody is at the fork for idle_timeout minutes and then as long again, it ends by itself and reports. Not within a side fork. (umbra fork enter)", enterFork),
 		adding("exit_fork", "From a side fork that enter_fork has made: leave it, when this turn has ended. The mission that you were forked from goes on in this terminal "+
 			"and knows nothing of your work, of which all is kept. Stop after this call. (umbra fork exit)", exitFork),
 		forking("fork", "Make a copy of a mission, files and conversation, in a workspace of its own, and start no agent in it. "+
@@ -109,7 +110,7 @@ func readFile(in catInput) (line, error) {
 type searchInput struct {
 	Query   string `json:"query" jsonschema:"words, all of which are to be in one message, call or name, or a text in double quotes that is to be there as it is"`
 	Mission string `json:"mission,omitempty" jsonschema:"only what was said and done in this mission"`
-	In      string `json:"in,omitempty" jsonschema:"only in these places, with commas: prompts, answers, tools, commands, messages, paths, or files, their content as it ever was"`
+	In      string `json:"in,omitempty" jsonschema:"only in these, with commas: prompts, answers, tools, commands, messages, paths, files (as they ever were)"`
 	Since   string `json:"since,omitempty" jsonschema:"only what is not older, such as 10m, 2h, 3d or 2026-01-31"`
 	Limit   int    `json:"limit,omitempty" jsonschema:"how many moments at most; 30 if it is left out"`
 }

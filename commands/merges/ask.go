@@ -160,7 +160,7 @@ func (a *asker) answers(list []missions.MergedPath, i int) (all []call.Answer) {
 	for _, option := range q.Options {
 		switch option {
 		case missions.TakeOurs:
-			all = append(all, call.Answer{letterOurs, "ours: what " + print.Clean(a.result.Into) + " has"})
+			all = append(all, call.Answer{letterOurs, "ours: what " + print.Clean(a.result.Into) + " has" + a.before(q)})
 		case missions.TakeTheirs:
 			all = append(all, call.Answer{letterTheirs, "theirs: what " + print.Clean(a.theirs(q)) + " has"})
 		case missions.TakeBoth:
@@ -190,9 +190,19 @@ func (a *asker) answers(list []missions.MergedPath, i int) (all []call.Answer) {
 	return append(all, call.Answer{letterLeave, "quit: it waits, with what is chosen"}, call.Answer{letterSkip, "skip it for now"})
 }
 
+// before says that the target's side has more than what is the target's own: missions that
+// are merged one after the other each add to it.
+func (a *asker) before(q missions.MergedPath) string {
+	others := slices.DeleteFunc(slices.Clone(q.Missions), func(name string) bool { return name == a.result.Into })
+	if len(others) < 2 {
+		return ""
+	}
+	return ", with what is merged before"
+}
+
 // theirs is the mission that a path which has only one other side is from.
 func (a *asker) theirs(q missions.MergedPath) string {
-	for _, name := range q.Missions {
+	for _, name := range slices.Backward(q.Missions) { // the last is merged into what the others made
 		if name != a.result.Into {
 			return name
 		}

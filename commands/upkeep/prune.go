@@ -27,8 +27,9 @@ func Prune() *call.Verb {
 of the last 30 days: umbra config list shows retention.* in force. Whatever the policy, these
 stay: the newest snapshot and the first, pins, fork points, what umbra undo and redo take,
 and what an operation, a merge or a landing that is not over needs. A turn stays whole or goes
-whole. It lists what goes and asks: there is no undo. Files in your workspaces stay as they
-are, and so do conversations.`,
+whole. It says how much goes, and why the rest stays (for several reasons, mostly), and asks:
+there is no undo. Files in your workspaces and the conversations in your agents' own stores
+stay as they are. What forks have in common goes once each of them is pruned.`,
 		Flags: []flags.Flag{
 			flags.Bool("all", "the missions of every project", &o.all),
 			flags.Bool("dry-run", "only say what would go", &o.preview),
@@ -148,9 +149,9 @@ func describePrune(p *print.Printer, r missions.PruneResult) {
 	case n == 0 && !r.Preview:
 		p.Line("%s given back, of what was dropped before", print.Size(r.Bytes))
 	case n == 0:
-		p.Line("nothing to prune: %s stay", r.Policy)
+		p.Line("nothing to prune; what stays: %s, and what others need", r.Policy)
 	case r.Preview:
-		p.Line("%s in all would be given back; %s stay", print.Size(r.Bytes), r.Policy)
+		p.Line("%s in all would be given back; what stays: %s", print.Size(r.Bytes), r.Policy)
 	default:
 		p.Line("%s given back", print.Size(r.Bytes))
 	}

@@ -27,7 +27,7 @@ func (c *Carrier) Fetch(ctx context.Context, r missions.FetchRequest) (missions.
 		if err != nil {
 			return err
 		}
-		one, err := s.find(r.Remote)
+		one, err := s.findRepository(r.Remote)
 		if err != nil {
 			return err
 		}
@@ -70,9 +70,7 @@ func (f *fetching) fetch(ctx context.Context) error {
 			continue
 		}
 		if f.has(id, m) {
-			if err := f.note(id, m, missions.TransferSame); err != nil {
-				return err
-			}
+			f.note(id, m)
 			continue
 		}
 		wanted[id] = m
@@ -101,14 +99,17 @@ func (f *fetching) has(id string, m theirMission) bool {
 	return noAgent == nil && noRecord == nil && agent == m.agent && record == m.record
 }
 
-// note adds a mission that is here to the result.
-func (f *fetching) note(id string, m theirMission, state missions.TransferState) error {
-	read, err := f.project.ReadForeignMission(f.remote.Name, id, m.agent, m.record)
-	if err != nil {
-		return err
+// note adds a mission that is here already to the result. One that can't be read keeps no
+// other from coming.
+func (f *fetching) note(id string, m theirMission) {
+	one := missions.TransferMission{Mission: f.remote.Name + "/" + id[:8], ID: id, State: missions.TransferSame}
+	if read, err := f.project.ReadForeignMission(f.remote.Name, id, m.agent, m.record); err == nil {
+		one.Mission = read.Name
+	} else {
+		one.State = missions.TransferRejected
+		one.Reason = err.Error() + "; umbra remote rm " + f.remote.Name + ", then add it and fetch again, brings it anew"
 	}
-	f.result.Missions = append(f.result.Missions, missions.TransferMission{Mission: read.Name, ID: id, State: state})
-	return nil
+	f.result.Missions = append(f.result.Missions, one)
 }
 
 // bring has git fetch into a place of its own, and takes over what is good. What the remote

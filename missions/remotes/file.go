@@ -42,11 +42,8 @@ func (c *Carrier) Export(ctx context.Context, r missions.ExportRequest) (mission
 		if err != nil {
 			return err
 		}
-		if len(r.Allow) > 0 {
-			s.allow(r.Allow)
-			if err := s.write(p); err != nil {
-				return err
-			}
+		if err := s.allow(p, r.Allow); err != nil {
+			return err
 		}
 		return c.export(ctx, p, file, moments, newSearch(p, s.Allowed), &result)
 	})

@@ -34,11 +34,16 @@ func (c *Carrier) Push(ctx context.Context, r missions.PushRequest) (missions.Tr
 			return err
 		}
 		one, err := s.findRepository(r.Remote)
+		if err == nil && one.File {
+			err = missions.Errorf(missions.KindUsage, "umbra export MOMENT… -o FILE writes a file", "%s is a file that was imported: nothing is pushed to it", one.Name)
+		}
+		if err == nil {
+			err = s.allow(p, r.Allow)
+		}
 		if err != nil {
 			return err
 		}
 		result.Remote = one.Name
-		s.allow(r.Allow)
 		sent := &pushing{Carrier: c, project: p, remote: one, at: c.remote(*one, r.Caller), search: newSearch(p, s.Allowed), result: &result}
 		if err := sent.push(ctx, list); err != nil {
 			return err
@@ -104,15 +109,18 @@ func (u *pushing) push(ctx context.Context, list []*projects.Mission) (err error
 	}
 	var refs []transfer.Ref
 	for _, m := range list {
+		tips := []gitstore.ID{m.Tip.ID, m.Record}
 		one, err := u.compare(m)
-		if err != nil {
-			return err
+		isNew := one.State == missions.TransferNew || one.State == missions.TransferUpdated
+		if err == nil && isNew {
+			one.Objects, one.Bytes, err = u.search.look(ctx, m, tips, u.known)
 		}
-		if one.State == missions.TransferNew || one.State == missions.TransferUpdated {
-			tips := []gitstore.ID{m.Tip.ID, m.Record}
-			if one.Objects, one.Bytes, err = u.search.look(ctx, m, tips, u.known); err != nil {
-				return err
-			}
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err != nil: // the others are sent
+			one.State, one.Reason = missions.TransferRejected, "it can't be read (umbra doctor): "+err.Error()
+		case isNew:
 			u.known = append(u.known, tips...)
 			refs = append(refs,
 				transfer.Ref{Name: remoteRef(u.remote.Project, gitstore.AgentRef(m.ID)), ID: m.Tip.ID},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"maps"
 	"slices"
@@ -28,10 +29,15 @@ type saved struct {
 	Allowed []string `json:"allowed,omitempty"`
 }
 
-func (s *saved) allow(list []string) {
+// allow remembers findings that are no secrets, whatever becomes of what is to leave.
+func (s *saved) allow(p *projects.Project, list []string) error {
+	if len(list) == 0 {
+		return nil
+	}
 	s.Allowed = append(s.Allowed, list...)
 	slices.Sort(s.Allowed)
 	s.Allowed = slices.Compact(s.Allowed)
+	return s.write(p)
 }
 
 type savedRemote struct {
@@ -52,8 +58,12 @@ func readSaved(p *projects.Project) (saved, error) {
 	if err != nil {
 		return s, err
 	}
-	if err := json.Unmarshal(data, &s); err != nil || s.Format != savedFormat {
-		return s, missions.Errorf(missions.KindDamaged, "mend it, or remove it and add the remotes again", "%s can't be read: format %d, %v", p.RemotesFile(), s.Format, err)
+	err = json.Unmarshal(data, &s)
+	if err == nil && s.Format != savedFormat {
+		err = fmt.Errorf("its format is %d, not %d", s.Format, savedFormat)
+	}
+	if err != nil {
+		return s, missions.Errorf(missions.KindDamaged, "mend it, or remove it and add the remotes again", "%s can't be read: %w", p.RemotesFile(), err)
 	}
 	return s, nil
 }
@@ -84,14 +94,10 @@ func (s saved) find(name string) (*savedRemote, error) {
 	return nil, missions.Errorf(missions.KindNotFound, "umbra remote ls lists them; for one mission: umbra push REMOTE MISSION", "this project has no remote %q", name)
 }
 
-// findRepository is find among those that can be pushed to.
+// findRepository is find, where "" is the only one that is no file which was imported.
 func (s saved) findRepository(name string) (*savedRemote, error) {
 	if name != "" {
-		one, err := s.find(name)
-		if err == nil && one.File {
-			err = missions.Errorf(missions.KindUsage, "umbra export MOMENT… -o FILE writes a file", "%s is a file that was imported: nothing is pushed to it", name)
-		}
-		return one, err
+		return s.find(name)
 	}
 	repositories := saved{Remotes: slices.DeleteFunc(slices.Clone(s.Remotes), func(r savedRemote) bool { return r.File })}
 	one, err := repositories.find("")
