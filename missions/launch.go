@@ -22,6 +22,9 @@ type LaunchRequest struct {
 	// SumUp asks for that command in a terminal that stays, with a prompt that is not the
 	// user's.
 	SumUp bool `json:"sum_up,omitempty"`
+	// Passing says that the prompt is of this launch alone: no later launch sends it if the
+	// agent does not take it, and the prompt that is kept for the agent stays kept.
+	Passing bool `json:"passing,omitempty"`
 }
 
 // Launch is what a keeper runs.

@@ -29,6 +29,8 @@ type Outcome struct {
 	Notes []string `json:"notes,omitempty"`
 
 	PromptKept bool `json:"prompt_kept,omitempty"` // no agent has taken it
+
+	unanswered bool // no agent has taken the prompt, which is not kept
 }
 
 // Ending is how a background fork has ended.
@@ -45,7 +47,7 @@ const (
 )
 
 // isGood reports whether the agent has answered, and ended well.
-func (o Outcome) isGood() bool { return o.isWell() && !o.PromptKept }
+func (o Outcome) isGood() bool { return o.isWell() && !o.PromptKept && !o.unanswered }
 
 // isWell reports whether the agent calls its own end a good one.
 func (o Outcome) isWell() bool {
@@ -98,6 +100,7 @@ func (r *run) look(b *background) {
 	m, err := r.svc.Mission(ctx, missions.MissionRequest{Caller: r.caller, Name: b.mission.ID})
 	if err == nil {
 		o.Address, o.Output, o.Turns, o.PromptKept = m.HeadAddress, m.Output, m.Turn-b.mission.Turn, m.PromptKept
+		o.unanswered = r.keepers.prompt != "" && o.Turns <= 0
 		var d missions.Difference
 		if d, err = r.svc.Diff(ctx, missions.DiffRequest{Caller: r.caller, From: r.beginOf(b.mission), To: m.Head}); err == nil {
 			o.Files = len(d.Files)

@@ -90,7 +90,7 @@ type background struct {
 // or has ended, and reports each end. So one alone waits for its turn.
 func (r *run) all(list []missions.Mission) {
 	for _, m := range list {
-		o := Outcome{Mission: m.Name, ID: m.ID, Workspace: m.Workspace, Ended: EndedNotBegun, PromptKept: true}
+		o := Outcome{Mission: m.Name, ID: m.ID, Workspace: m.Workspace, Ended: EndedNotBegun, PromptKept: r.keepers.prompt == ""}
 		r.forks = append(r.forks, &background{mission: m, outcome: o})
 	}
 	interrupted := r.c.Context.Done()

@@ -54,7 +54,7 @@ func keepHeadless(c *call.Call, mission string, o headlessOptions) error {
 		return err
 	}
 	launch, err := launchInTurn(ctx, c, svc, o.starter, missions.LaunchRequest{
-		Caller: caller, Mission: mission, Resume: true, Headless: true, KeeperPID: os.Getpid(), Prompt: o.prompt,
+		Caller: caller, Mission: mission, Resume: true, Headless: true, KeeperPID: os.Getpid(), Prompt: o.prompt, Passing: o.prompt != "",
 	})
 	if err != nil {
 		return err

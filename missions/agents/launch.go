@@ -164,7 +164,7 @@ func (l *Launcher) prepareAgentCommand(ctx context.Context, m *projects.Mission,
 	if prompt == "" {
 		prompt = m.WholeFirstPrompt()
 	}
-	if !r.SumUp { // the user's prompt, if one is kept, stays for the next launch
+	if !r.SumUp && !r.Passing { // the user's prompt, if one is kept, stays for the next launch
 		m.SetFirstPrompt("")
 		m.HoldSentPrompt(prompt)
 	}

@@ -81,6 +81,28 @@ func (e *ending) losesKeeper() {
 	}
 }
 
+// TestPassingPrompt: the prompt of one launch alone does not stay when the agent has not taken
+// it, and the prompt that is kept does.
+func TestPassingPrompt(t *testing.T) {
+	t.Parallel()
+	for _, kept := range []string{"", "fix the login"} {
+		e := newEnding(t, kept)
+		e.ends(1, "")
+		request := missions.LaunchRequest{Caller: e.caller(), Mission: e.id, Resume: true, Headless: true, Prompt: "only now", Passing: true, KeeperPID: os.Getpid()}
+		var err error
+		if e.launch, err = e.local.Launch(context.Background(), request); err != nil {
+			t.Fatal(err)
+		}
+		if !e.sends("only now") {
+			t.Errorf("it is launched as %q", e.launch.Argv)
+		}
+		e.ends(1, "")
+		if got := e.stored().WholeFirstPrompt(); got != kept {
+			t.Errorf("%q is kept, want %q", got, kept)
+		}
+	}
+}
+
 // TestPromptIsKept: a prompt stays until an agent has taken it, and at each end a line
 // says what was kept and what to type.
 func TestPromptIsKept(t *testing.T) {
