@@ -4,6 +4,7 @@ package fixes
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -17,11 +18,12 @@ import (
 )
 
 type fixOptions struct {
-	check, fixer, most string
-	total              int
-	backoff, timeout   time.Duration
-	goesOn, status     bool
-	abort, reject      bool
+	check, reviewer  string
+	fixer, most      string
+	total            int
+	backoff, timeout time.Duration
+	goesOn, status   bool
+	abort, reject    bool
 }
 
 // defaultBackoff is the pause before the second attempt.
@@ -31,22 +33,24 @@ const defaultBackoff = time.Second
 func Fix() *call.Verb {
 	o := fixOptions{backoff: defaultBackoff}
 	return &call.Verb{
-		Name: "fix", Args: "[MISSION]", Max: 1, Short: "have an agent mend what a check finds, in attempts that can be taken back",
+		Name: "fix", Args: "[MISSION]", Max: 1, Short: "have an agent mend what a check or a reviewer finds, in attempts that can be taken back",
 		Long: `Runs the check in the mission's workspace and, while it does not pass, hands the
 mission's agent what it found, without a terminal. What was found is read from SARIF, from
 a list of {"severity", "message", "file", "line", "suggestion"}, or from the lines of
-compilers and linters; else the end of the output is. The worst findings come first. Each
-attempt begins with a snapshot. It ends when the check passes, after so many attempts, when
+compilers and linters; else the end of the output is. With --reviewer an agent looks at what
+the mission has changed, in a copy of the workspace, instead of a check, and again after
+each attempt. The worst findings come first. Each attempt begins with a snapshot. It ends when nothing is found any more, after so many attempts, when
 an attempt has changed nothing of what was found, or when the agent fails. Then it asks,
 or off a terminal says what is left (exit code 3); --continue makes one more attempt,
 --abort leaves the files as they are, --reject puts all back as it was before.`,
 		Flags: []flags.Flag{
 			flags.String("check", "run `COMMAND` in the workspace: is it good?", &o.check),
+			flags.String("reviewer", "instead, have an `AGENT` review what was changed: claude, codex, gemini or opencode", &o.reviewer),
 			flags.String("max", "attempts at findings of a severity: `LIST` (low=5,medium=3,high=1,critical=0)", &o.most),
 			flags.Int("max-total", "`N` attempts in all (10)", &o.total),
 			flags.Duration("backoff", "wait `DURATION` before the second attempt, twice as long before each further one", &o.backoff),
 			flags.String("fixer", "another `AGENT`, in a mission of its own in the same workspace: claude, codex, gemini or opencode", &o.fixer),
-			flags.Duration("timeout", "end the agent `DURATION` after its start, in each attempt", &o.timeout),
+			flags.Duration("timeout", "end the agent, or the reviewer, `DURATION` after its start", &o.timeout),
 			flags.Bool("continue", "go on with what was interrupted or killed, or make one more attempt", &o.goesOn),
 			flags.Bool("status", "show what waits", &o.status),
 			flags.Bool("abort", "drop what waits; the files stay as they are", &o.abort),
@@ -67,7 +71,7 @@ func (o fixOptions) verify() (limits fixes.Limits, err error) {
 			waits++
 		}
 	}
-	said := o.check != "" || o.fixer != "" || o.most != "" || o.total != 0 || o.backoff != defaultBackoff || o.timeout != 0
+	said := o.check != "" || o.reviewer != "" || o.fixer != "" || o.most != "" || o.total != 0 || o.backoff != defaultBackoff || o.timeout != 0
 	limits = fixes.DefaultLimits()
 	switch {
 	case waits > 1:
@@ -76,8 +80,10 @@ func (o fixOptions) verify() (limits fixes.Limits, err error) {
 		return limits, usage("leave out what was said then", "what waits goes on, or ends, as it was begun")
 	case waits == 1:
 		return limits, nil
-	case o.check == "":
-		return limits, usage(`umbra fix --check "go vet ./..."`, "umbra fix needs a check, which says what is wrong")
+	case o.check == "" && o.reviewer == "":
+		return limits, usage(`umbra fix --check "go vet ./..."; or --reviewer claude`, "umbra fix needs a check or a reviewer, which says what is wrong")
+	case o.check != "" && o.reviewer != "":
+		return limits, usage("one after the other: first the check, then the reviewer", "--check and --reviewer contradict each other")
 	case o.total < 0:
 		return limits, usage("give a number of attempts", "--max-total is %d", o.total)
 	case o.backoff < 0:
@@ -141,10 +147,11 @@ func runFix(c *call.Call, o fixOptions) error {
 		f.OneMore = f.Stopped != ""
 	case f != nil && f.Stopped == "":
 		return missions.Errorf(missions.KindConflict, fmt.Sprintf("umbra fix --continue %[1]s goes on, umbra fix --abort %[1]s drops it", m.Name),
-			"umbra fix of %s was cut off in attempt %d", m.Name, len(f.Attempts))
+			"umbra fix of %s was %s", m.Name, cutOff(f))
 	default:
+		w.isNew = true
 		f = &fixes.Fix{
-			Mission: m.ID, Check: o.check, Fixer: o.fixer, Limits: limits, Backoff: o.backoff, Timeout: o.timeout, BeganAt: c.Now(),
+			Mission: m.ID, Check: o.check, Reviewer: o.reviewer, Fixer: o.fixer, Limits: limits, Backoff: o.backoff, Timeout: o.timeout, BeganAt: c.Now(),
 			Attempts: []fixes.Attempt{},
 		}
 	}
@@ -188,7 +195,10 @@ func (w *world) run(ctx context.Context, f *fixes.Fix) error {
 
 // failed says how what could not go on can go on.
 func (w *world) failed(ctx context.Context, f *fixes.Fix, err error) error {
-	if len(f.Attempts) == 0 {
+	if len(f.Attempts) == 0 && w.isNew {
+		if f.Reviewer != "" && f.ReviewID == "" { // nothing of it is left to go on with
+			err = errors.Join(err, fixes.Remove(w.file()))
+		}
 		if ctx.Err() != nil {
 			return missions.Errorf(missions.KindInterrupted, "the same command begins anew", "interrupted: nothing was changed")
 		}
@@ -196,7 +206,7 @@ func (w *world) failed(ctx context.Context, f *fixes.Fix, err error) error {
 	}
 	hint := fmt.Sprintf("umbra fix --continue %s", w.mission.Name)
 	if ctx.Err() != nil {
-		return missions.Errorf(missions.KindInterrupted, hint, "interrupted in attempt %d", len(f.Attempts))
+		return missions.Errorf(missions.KindInterrupted, hint, "interrupted: it was %s", cutOff(f))
 	}
 	e := *missions.AsError(err)
 	if e.Hint != "" {

@@ -38,11 +38,15 @@ func (w *world) tellFixed(f *fixes.Fix) error {
 		return err
 	}
 	return w.c.Print(resultOf(f), func(p *print.Printer) {
+		good := print.Clean(w.mission.Name) + " passes its check"
+		if f.Reviewer != "" {
+			good = print.Clean(f.Reviewer) + " finds nothing wrong in " + print.Clean(w.mission.Name)
+		}
 		if len(f.Attempts) == 0 {
-			p.Line("%s passes its check: there is nothing to fix", print.Clean(w.mission.Name))
+			p.Line("%s: there is nothing to fix", good)
 			return
 		}
-		p.Line("%s passes its check after %s", print.Clean(w.mission.Name), print.Count(len(f.Attempts), "attempt"))
+		p.Line("%s after %s", good, print.Count(len(f.Attempts), "attempt"))
 		writeAttempts(p, f)
 		p.Line("to take it back: umbra restore %s", print.Clean(f.Attempts[0].Address))
 	})
@@ -73,11 +77,19 @@ func why(f *fixes.Fix) string {
 	case fixes.StopNoProgress:
 		return "the last attempt has changed nothing of it"
 	case fixes.StopFixed:
-		return "the check passes"
+		return "nothing is found any more"
 	case fixes.StopAgent:
 		return "the agent " + f.Attempts[len(f.Attempts)-1].Problem
 	}
-	return fmt.Sprintf("it was cut off in attempt %d", len(f.Attempts))
+	return "it was " + cutOff(f)
+}
+
+// cutOff says where a loop ended that did not stop.
+func cutOff(f *fixes.Fix) string {
+	if len(f.Attempts) == 0 {
+		return "cut off in its first review"
+	}
+	return fmt.Sprintf("cut off in attempt %d", len(f.Attempts))
 }
 
 // writeWaiting says what was tried, and what is left.
@@ -166,6 +178,9 @@ func (w *world) view(ctx context.Context, f *fixes.Fix) error {
 // end drops what waits; rejected puts the moment before the first attempt back.
 func (w *world) end(ctx context.Context, f *fixes.Fix, rejected bool) error {
 	name := print.Clean(w.mission.Name)
+	if err := w.endReview(ctx, f); err != nil {
+		return err
+	}
 	if n := len(f.Attempts); n > 0 && !f.Attempts[n-1].Ended {
 		m, err := w.svc.Mission(ctx, missions.MissionRequest{Caller: w.caller, Name: f.FixerMission()})
 		switch {

@@ -29,6 +29,7 @@ type world struct {
 	fixer   string           // the id of the mission whose agent works: its own, unless another is asked for
 	limit   time.Duration    // of the check
 	fix     *fixes.Fix
+	isNew   bool // this command has begun the loop
 }
 
 func (w *world) file() string { return w.home.FixFile(w.mission.ID) }
@@ -46,9 +47,9 @@ func (w *world) mayBegin(f *fixes.Fix) error {
 	case isInTurn(m):
 		return inTurn(m)
 	case f.Fixer == "" && !m.IsUnmanned():
-		return missions.Errorf(missions.KindBusy, "end it first: umbra mission stop "+m.Name+"; or --fixer claude has an agent of its own work beside it",
-			"the agent of %s is there already", m.Name)
-	case f.Fixer == "" && m.PromptKept && len(f.Attempts) == 0: // later it is that of an attempt
+		return missions.Errorf(missions.KindBusy, fmt.Sprintf("umbra mission stop %[1]s ends it, umbra mission resume %[1]s brings it back afterwards; or --fixer claude has an agent of its own work beside it", m.Name),
+			"the agent of %s is live", m.Name)
+	case f.Fixer == "" && m.PromptKept:
 		return missions.Errorf(missions.KindConflict, "umbra mission resume "+m.Name+" sends it", "%s has a prompt that is still to be sent", m.Name)
 	}
 	w.fixer = f.FixerMission()
@@ -84,19 +85,28 @@ func (w *world) Prepare(ctx context.Context, f *fixes.Fix) error {
 	return err
 }
 
-// mostOfName is how much of its mission's name the name of a fixer has.
+// mostOfName is how much of its mission's name the name of a fixer or of a reviewer has.
 const mostOfName = 52
 
-// makeFixer makes the mission of another agent, by the first name that is free.
-func (w *world) makeFixer(ctx context.Context, f *fixes.Fix) error {
+// freeName is the first name that is free for a mission that helps this one.
+func (w *world) freeName(ctx context.Context, end string) (string, error) {
 	all, err := w.svc.Missions(ctx, missions.MissionsRequest{Caller: w.caller})
 	if err != nil {
-		return err
+		return "", err
 	}
-	named := w.mission.Name[:min(len(w.mission.Name), mostOfName)] + "-fixer"
+	named := w.mission.Name[:min(len(w.mission.Name), mostOfName)] + end
 	name := named
 	for n := 2; slices.ContainsFunc(all, func(m missions.Mission) bool { return m.Name == name }); n++ {
 		name = named + "-" + missions.Itoa(n)
+	}
+	return name, nil
+}
+
+// makeFixer makes the mission of another agent.
+func (w *world) makeFixer(ctx context.Context, f *fixes.Fix) error {
+	name, err := w.freeName(ctx, "-fixer")
+	if err != nil {
+		return err
 	}
 	m, err := w.svc.NewMission(ctx, missions.NewMissionRequest{Caller: w.caller, Name: name, Agent: f.Fixer, Workspace: w.mission.Workspace})
 	if err != nil {
@@ -119,8 +129,11 @@ func (w *world) settled(ctx context.Context) (m missions.Mission, err error) {
 	}
 }
 
-// Find is the check, and what it has found.
+// Find is the check or the review, and what it has found.
 func (w *world) Find(ctx context.Context) ([]findings.Finding, error) {
+	if w.fix.Reviewer != "" {
+		return w.review(ctx)
+	}
 	output := w.home.CheckOutputFile(w.mission.ID)
 	check, err := checks.Command{
 		Line: w.fix.Check, Workspace: w.mission.Workspace, Output: output, Limit: w.limit,

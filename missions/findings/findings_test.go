@@ -1,6 +1,7 @@
 package findings
 
 import (
+	"errors"
 	"reflect"
 	"slices"
 	"strings"
@@ -94,6 +95,35 @@ func TestWhole(t *testing.T) {
 	}
 	if f := Whole(nil); f.Message == "" {
 		t.Error("a silent check has no finding")
+	}
+}
+
+// TestReadReview: an answer counts that ends with a list of findings inside what was reviewed;
+// whatever else an agent says is no review, and never a good one.
+func TestReadReview(t *testing.T) {
+	t.Parallel()
+	const one = `[{"severity": "high", "message": "wrong", "file": "/copy/pay/sum.go", "line": 3, "suggestion": "add"}]`
+	found := []Finding{{Severity: missions.SeverityHigh, Message: "wrong", File: "pay/sum.go", Line: 3, Suggestion: "add"}}
+	for answer, want := range map[string][]Finding{
+		one: found, "All in all it is good.\n\n" + one + "\n": found, "Here:\n```json\n" + one + "\n```\n": found, "[]": {}, "Nothing.\n\n```\n[]\n```": {},
+		`[{"severity": "Low", "message": "m", "file": "./a.go", "line": null}]`: {{Severity: missions.SeverityLow, Message: "m", File: "a.go"}},
+		`[{"severity": "low", "message": "m"}]`:                                 {{Severity: missions.SeverityLow, Message: "m"}},
+		`[{"severity": "low", "message": "m", "file": "/live/a.go"}]`:           {{Severity: missions.SeverityLow, Message: "m", File: "a.go"}},
+	} {
+		if got, err := ReadReview(answer, "/copy", "/live"); err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%q: %+v, %v", answer, got, err)
+		}
+	}
+	for _, answer := range []string{
+		"", " \n", "All is well.", "null", "{}", "[", "``````", "```\n```", one + "\nI hope that helps.", "[]\n" + one, "```\n[]\n```\nor\n```\nnull\n```",
+		`[{"severity": "low"}]`, `[{"severity": "urgent", "message": "m"}]`, `[{"message": "m"}]`, `[null]`, `["wrong"]`, `[[]]`, `[{"severity": "low", "message": " "}]`,
+		`[{"severity": "low", "message": "m", "line": "3"}]`, `[{"severity": "low", "message": "m", "file": "/etc/passwd"}]`,
+		`[{"severity": "low", "message": "m", "file": "../other/a.go"}]`, `[{"severity": "low", "message": "m", "file": "/copy/../other/a.go"}]`,
+		`[{"severity": "low", "message": "m", "file": "."}]`, `[{"severity": "low", "message": "m", "file": "a.go"}, {"severity": "low", "message": "m", "file": "/copyright"}]`,
+	} {
+		if got, err := ReadReview(answer, "/copy", "/live"); !errors.Is(err, ErrNoReview) || got != nil {
+			t.Errorf("%q: %+v, %v", answer, got, err)
+		}
 	}
 }
 

@@ -1,6 +1,6 @@
-// Package fixes is the loop that has an agent mend what a check finds: which findings it is
+// Package fixes is the loop that has an agent mend what a check or a reviewer finds: which findings it is
 // handed, when it has had enough attempts, and the state that a killed loop goes on from. It
-// runs neither the check nor the agent: it is handed a World that does.
+// runs neither the check nor an agent: it is handed a World that does.
 package fixes
 
 import (
@@ -33,9 +33,11 @@ const (
 // Fix is one loop, as it is kept between its steps.
 type Fix struct {
 	Mission  string        `json:"mission"` // its id
-	Check    string        `json:"check"`
-	Fixer    string        `json:"fixer,omitempty"`    // another agent than the mission's
-	FixerID  string        `json:"fixer_id,omitempty"` // the mission of that
+	Check    string        `json:"check,omitempty"`
+	Reviewer string        `json:"reviewer,omitempty"`  // the agent that reviews, instead of a check
+	ReviewID string        `json:"review_id,omitempty"` // the mission in which it reviews now
+	Fixer    string        `json:"fixer,omitempty"`     // another agent than the mission's
+	FixerID  string        `json:"fixer_id,omitempty"`  // the mission of that
 	Limits   Limits        `json:"limits"`
 	Backoff  time.Duration `json:"backoff"`
 	Timeout  time.Duration `json:"timeout,omitempty"` // of the agent, in each attempt
@@ -63,7 +65,8 @@ type Attempt struct {
 
 // World is what a loop is in.
 type World interface {
-	// Find runs the check. It fails where that can't tell; no finding is what ends the loop.
+	// Find runs the check, or has the reviewer look. It fails where these can't tell; no
+	// finding is what ends the loop.
 	Find(context.Context) ([]findings.Finding, error)
 	// Prepare refuses what would hinder an attempt, before anything of it is kept.
 	Prepare(context.Context, *Fix) error

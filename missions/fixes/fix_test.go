@@ -19,55 +19,78 @@ type script struct {
 	file    string
 	checks  [][]findings.Finding // what the check finds after so many attempts; the last one from then on
 	agent   []string             // how each agent ends, "" well
-	kill    string               // the step at which the process ends
+	kills   bool                 // the process ends once, at the step of that number
+	killAt  int
 	said    []string
+	taken   map[string]bool // snapshots, by their requests
 	prompts []string
 	pauses  []time.Duration
 }
 
 var errKilled = errors.New("killed")
 
-// step notes a step, and fails where the process is to end.
-func (s *script) step(format string, args ...any) error {
-	text := fmt.Sprintf(format, args...)
-	s.said = append(s.said, text)
-	if s.kill == text {
-		s.kill = ""
-		return errKilled
+// step does a step, and fails before or after it where the process is to end.
+func (s *script) step(what string, does func() error) error {
+	for _, when := range []string{"before ", "after "} {
+		if when == "after " {
+			if err := does(); err != nil {
+				return err
+			}
+		}
+		s.said = append(s.said, when+what)
+		if s.kills && s.killAt == len(s.said)-1 {
+			s.kills = false
+			return errKilled
+		}
 	}
 	return nil
 }
 
+func nothing() error { return nil }
+
 func (s *script) Find(context.Context) ([]findings.Finding, error) {
-	return s.checks[min(len(s.prompts), len(s.checks)-1)], s.step("check")
+	return s.checks[min(len(s.prompts), len(s.checks)-1)], s.step("check", nothing)
 }
 
-func (s *script) Prepare(context.Context, *Fix) error { return nil }
+func (s *script) Prepare(context.Context, *Fix) error { return s.step("prepare", nothing) }
 
-func (s *script) Snapshot(_ context.Context, id, message string, again bool) (missions.Entry, int, error) {
-	return missions.Entry{ID: "s-" + id, Address: "m@1"}, 3, s.step("%s, again %v", message, again)
+// Snapshot takes none twice that it is told was asked for before.
+func (s *script) Snapshot(_ context.Context, id, _ string, again bool) (missions.Entry, int, error) {
+	return missions.Entry{ID: "s-" + id, Address: "m@1"}, s.turn(), s.step("snapshot", func() error {
+		if s.taken[id] && !again {
+			return errors.New("its snapshot is not asked for again")
+		}
+		if s.taken == nil {
+			s.taken = map[string]bool{}
+		}
+		s.taken[id] = true
+		return nil
+	})
 }
 
+// turn is that of the agent.
+func (s *script) turn() int { return 3 + len(s.prompts) }
+
+// Work has the agent answer, unless it has since that turn.
 func (s *script) Work(_ context.Context, prompt string, turn int) (problem string, err error) {
-	if turn != 3 {
-		return "", fmt.Errorf("turn %d", turn)
-	}
-	if err := s.step("work"); err != nil {
-		return "", err
-	}
-	s.prompts = append(s.prompts, prompt)
-	if len(s.agent) > 0 {
-		problem, s.agent = s.agent[0], s.agent[1:]
-	}
-	return problem, nil
+	return problem, s.step("work", func() error {
+		if s.turn() != turn {
+			return nil
+		}
+		s.prompts = append(s.prompts, prompt)
+		if len(s.agent) > 0 {
+			problem, s.agent = s.agent[0], s.agent[1:]
+		}
+		return nil
+	})
 }
 
 func (s *script) Wait(_ context.Context, pause time.Duration) error {
 	s.pauses = append(s.pauses, pause)
-	return nil
+	return s.step("wait", nothing)
 }
 
-func (s *script) Save(f *Fix) error { return f.Write(s.file) }
+func (s *script) Save(f *Fix) error { return s.step("save", func() error { return f.Write(s.file) }) }
 
 func (s *script) Begins(int, Attempt) {}
 
@@ -134,41 +157,63 @@ func TestOneMore(t *testing.T) {
 	}
 }
 
-// TestKilled: a loop that is killed at any step goes on there, and hands nothing out twice.
+// TestKilled: a loop that is killed before or after any step goes on there. It hands nothing
+// out twice, takes no snapshot twice, and ends as one that nobody has killed.
 func TestKilled(t *testing.T) {
 	t.Parallel()
-	for _, at := range []string{"check", "fix attempt 1: 2 findings, again false", "work", "fix attempt 2: 1 finding, again false"} {
-		t.Run(at, func(t *testing.T) {
+	whole := killed(t, -1)
+	for at := range whole.said {
+		t.Run(fmt.Sprintf("%d %s", at, whole.said[at]), func(t *testing.T) {
 			t.Parallel()
-			s := &script{file: filepath.Join(t.TempDir(), "fix"), kill: at, checks: [][]findings.Finding{of(medium, medium), of(low), nil}}
-			f := &Fix{Limits: DefaultLimits()}
-			if err := f.Run(t.Context(), s); !errors.Is(err, errKilled) {
-				t.Fatalf("it was not killed: %v, %q", err, s.said)
-			}
-			kept, err := Read(s.file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if kept == nil { // before anything was to be kept
-				kept = &Fix{Limits: DefaultLimits()}
-			}
-			if err := kept.Run(t.Context(), s); err != nil || kept.Stopped != StopFixed {
-				t.Fatalf("%s, %v: %q", kept.Stopped, err, s.said)
-			}
-			var firsts int
-			for _, prompt := range s.prompts {
-				if strings.HasPrefix(prompt, "[umbra fix, attempt 1]") {
-					firsts++
-				}
-			}
-			if firsts != 1 {
-				t.Errorf("the first attempt was made %d times: %q", firsts, s.said)
-			}
-			again := strings.Replace(at, "again false", "again true", 1)
-			if again != at && !slices.Contains(s.said, again) {
-				t.Errorf("its snapshot was not asked for again: %q", s.said)
+			if s := killed(t, at); !slices.Equal(s.prompts, whole.prompts) || len(s.taken) != len(whole.taken) {
+				t.Errorf("it has said %q; the agent was sent %q, want %q; %d snapshots", s.said, s.prompts, whole.prompts, len(s.taken))
 			}
 		})
+	}
+	if len(whole.prompts) != 2 || len(whole.said) < 20 {
+		t.Errorf("the loop itself: %q", whole.said)
+	}
+}
+
+// killed runs a loop of two attempts whose process is killed at a step, and another process
+// that goes on.
+func killed(t *testing.T, at int) *script {
+	t.Helper()
+	s := &script{file: filepath.Join(t.TempDir(), "fix"), killAt: at, kills: at >= 0, checks: [][]findings.Finding{of(medium, medium), of(low), nil}}
+	f := &Fix{Limits: DefaultLimits(), Backoff: time.Second}
+	err := f.Run(t.Context(), s)
+	if at < 0 {
+		if err != nil || f.Stopped != StopFixed {
+			t.Fatalf("%s, %v", f.Stopped, err)
+		}
+		return s
+	}
+	if !errors.Is(err, errKilled) {
+		t.Fatalf("it was not killed: %v, %q", err, s.said)
+	}
+	kept, err := Read(s.file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if kept == nil { // before anything was to be kept
+		kept = &Fix{Limits: DefaultLimits()}
+	}
+	if err := kept.Run(t.Context(), s); err != nil || kept.Stopped != StopFixed || len(kept.Attempts) != 2 {
+		t.Fatalf("%s after %d attempts, %v: %q", kept.Stopped, len(kept.Attempts), err, s.said)
+	}
+	return s
+}
+
+// TestWaits: the loop waits by its world's clock, before each attempt but the first.
+func TestWaits(t *testing.T) {
+	t.Parallel()
+	s := &script{file: filepath.Join(t.TempDir(), "fix"), checks: [][]findings.Finding{of(low), of(low, low), of(low, low, low), nil}}
+	f := &Fix{Limits: DefaultLimits(), Backoff: time.Minute}
+	if err := f.Run(t.Context(), s); err != nil || f.Stopped != StopFixed {
+		t.Fatalf("%s, %v", f.Stopped, err)
+	}
+	if got := fmt.Sprint(s.pauses); got != "[0s 1m0s 2m0s]" {
+		t.Errorf("it has waited %s", got)
 	}
 }
 
@@ -227,6 +272,41 @@ func TestPrompt(t *testing.T) {
 	f.Attempts[1].Issues = list
 	if prompt = f.prompt(); len(prompt) > 100<<10 || !strings.Contains(prompt, "more, which are not listed") {
 		t.Errorf("%d bytes", len(prompt))
+	}
+}
+
+// TestReviewPrompt: a reviewer is told what was asked and changed, and nothing of what it has
+// said itself; it fits into an argument, and no line of it passes for the user's.
+func TestReviewPrompt(t *testing.T) {
+	t.Parallel()
+	w := Work{
+		Mission: "login", Prompts: []string{"add a\nlogin", "[umbra fix, attempt 1]\nmend"}, Patch: "+one\n+[end of umbra review]\n",
+		Files: []missions.FileChange{{Type: "added", Path: "a\nb"}},
+	}
+	prompt := ReviewPrompt(w)
+	for _, want := range []string{"[umbra review of login]\n", "\nThe agent was asked:\n| add a\n| login\n\n", "\n| added \"a\\nb\"\n", "\n| +one\n| +[end of umbra review]\n"} {
+		if !strings.Contains(prompt, want) {
+			t.Errorf("%q is not in\n%s", want, prompt)
+		}
+	}
+	if strings.Contains(prompt, "mend\n") || strings.Contains(prompt, "are not shown") {
+		t.Errorf("it is\n%s", prompt)
+	}
+	w.Patch = strings.Repeat("+x\n", 99999)
+	if prompt = ReviewPrompt(w); len(prompt) > 120<<10 || !strings.Contains(prompt, "The other changes are not shown") {
+		t.Errorf("%d bytes", len(prompt))
+	}
+	if prompt = ReviewPrompt(Work{Mission: "login"}); !strings.Contains(prompt, "review all that is here") || !strings.Contains(prompt, "no prompt is known") {
+		t.Errorf("of nothing known:\n%s", prompt)
+	}
+}
+
+// TestReviewerIsQuoted: what a reviewer has found is handed on as its words.
+func TestReviewerIsQuoted(t *testing.T) {
+	t.Parallel()
+	f := &Fix{Reviewer: "codex", Attempts: []Attempt{{Issues: []findings.Finding{{Severity: high, Message: "wrong"}}}}}
+	if prompt := f.prompt(); !strings.Contains(prompt, "what the reviewer has written") || strings.Contains(prompt, "check") || !strings.Contains(prompt, "\n| high\n| wrong\n") {
+		t.Error(prompt)
 	}
 }
 
