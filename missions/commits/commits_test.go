@@ -298,6 +298,14 @@ func TestRefusals(t *testing.T) {
 	b.git("update-ref", "MERGE_HEAD", "HEAD")
 	b.refused("a merge is in progress")
 	b.git("update-ref", "-d", "MERGE_HEAD")
+	lock := filepath.Join(b.dir, ".git", "index.lock")
+	if err := os.WriteFile(lock, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	b.refused("another git holds the index")
+	if _, err := os.Lstat(lock); err != nil {
+		t.Errorf("the lock of another git is gone: %v", err)
+	}
 }
 
 // TestMovedMeanwhile: what the user commits while a hook runs stays, is named, and is in the

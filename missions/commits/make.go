@@ -77,6 +77,9 @@ func (c *Committer) checkIndex() error {
 	if !c.target.here {
 		return nil
 	}
+	if err := c.checkLock(); err != nil {
+		return err
+	}
 	unmerged, err := c.repo.git(run{args: []string{"ls-files", "-u", "-z"}})
 	if err != nil {
 		return err
@@ -103,6 +106,20 @@ func (c *Committer) checkIndex() error {
 	paths := strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00")
 	return missions.Errorf(missions.KindConflict, "commit it first, or git restore --staged . leaves it in the files alone",
 		"something is staged that is no part of this: %s", missions.NameSome(paths))
+}
+
+// checkLock refuses an index that another git holds, or one that was killed, before anything
+// is changed. Only the user can tell these apart.
+func (c *Committer) checkLock() error {
+	name := filepath.Join(c.repo.user.GitDir, "index.lock")
+	switch _, err := os.Lstat(name); {
+	case err == nil:
+		return missions.Errorf(missions.KindConflict, "wait for its end; if no git runs there, one was killed: rm "+home.ShellQuote(name),
+			"another git holds the index of %s", c.repo.user.TopLevel)
+	case !os.IsNotExist(err):
+		return err
+	}
+	return nil
 }
 
 // openBranch has git work on a branch that is not checked out: by a git directory that is
