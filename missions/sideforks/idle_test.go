@@ -1,6 +1,8 @@
 package sideforks
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -44,13 +46,16 @@ func TestIdleness(t *testing.T) {
 }
 
 // TestUntakenPrompt: an agent that was sent a prompt is at work until it has had time to
-// start. One that shows a question instead and never takes the prompt up is idle.
+// start. One that shows a question instead and never takes the prompt up is idle. What an
+// agent that calls hooks writes as it starts says nothing.
 func TestUntakenPrompt(t *testing.T) {
 	t.Parallel()
 	launched := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 	for name, c := range map[string]struct {
 		prompt  string
 		heard   bool
+		hooked  bool // it has called a hook, and none of a turn
+		written bool
 		timeout time.Duration
 		after   time.Duration
 		want    step
@@ -58,6 +63,8 @@ func TestUntakenPrompt(t *testing.T) {
 		"starts":                  {prompt: "try a map", timeout: time.Second, after: time.Minute, want: stepNone},
 		"was sent nothing":        {timeout: time.Second, after: time.Minute, want: stepAsk},
 		"was heard":               {prompt: "try a map", heard: true, timeout: time.Second, after: time.Minute, want: stepAsk},
+		"writes as it starts":     {prompt: "try a map", hooked: true, written: true, timeout: time.Second, after: time.Minute, want: stepNone},
+		"writes without hooks":    {prompt: "try a map", written: true, timeout: time.Second, after: time.Minute, want: stepAsk},
 		"has not taken it up":     {prompt: "try a map", timeout: time.Second, after: 5 * time.Minute, want: stepAsk},
 		"there is time":           {prompt: "try a map", timeout: 10 * time.Minute, after: 9 * time.Minute, want: stepNone},
 		"there is no time either": {prompt: "try a map", timeout: 10 * time.Minute, after: 10 * time.Minute, want: stepAsk},
@@ -66,6 +73,15 @@ func TestUntakenPrompt(t *testing.T) {
 			t.Parallel()
 			m := &projects.Mission{Lifecycle: missions.Idle{}}
 			m.Live.SentPrompt, m.Live.HeardSinceLaunch, m.Live.LaunchedAt.At = c.prompt, c.heard, launched
+			if c.hooked {
+				m.Live.LastHookAt = launched.Add(time.Second)
+			}
+			if c.written {
+				m.Binding.SessionPath = filepath.Join(t.TempDir(), "session")
+				if err := os.WriteFile(m.Binding.SessionPath, []byte("{}\n"), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
 			now := launched.Add(c.after)
 			i := idlenessOf(m, projects.SideFork{IdleTimeout: c.timeout}, time.Time{}, now)
 			if got, _ := i.next(now); got != c.want {
