@@ -41,9 +41,15 @@ const (
 	greetTest  = "#!/bin/sh\n[ \"$(sh greet.sh Ada)\" = \"Hello, Ada\" ] && echo ok\n"
 )
 
+// commandMark begins a prompt that is a command for the shell, as in Claude Code.
+const commandMark = "! "
+
 // stepFor is what the agent's script has for a prompt. For one it has not, it
 // writes the prompt down, so that there is a change to see.
 func stepFor(prompt string) step {
+	if command, ok := strings.CutPrefix(prompt, commandMark); ok {
+		return step{[]toolUse{{name: "Bash", target: command}}, "The command has ended."}
+	}
 	switch prompt {
 	case promptWrite:
 		return step{[]toolUse{

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/umbra-vcs/umbra/gitstore/disk"
+	"github.com/umbra-vcs/umbra/gitstore/failpoint"
 	"github.com/umbra-vcs/umbra/gitstore/journal"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/projects"
@@ -139,6 +140,8 @@ func (b box) retire(d document) error {
 	if err := b.write(b.toldDir(), d); err != nil {
 		return err
 	}
+	failpoint.Hit("update.told")
+	defer failpoint.Hit("update.retired")
 	return journal.Remove(filepath.Join(b.waitingDir(), d.ID+".json"))
 }
 
@@ -148,5 +151,6 @@ func (b box) putBack(d document) error {
 	if err := b.put(d); err != nil {
 		return err
 	}
+	failpoint.Hit("update.requeued")
 	return journal.Remove(filepath.Join(b.toldDir(), d.ID+".json"))
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/umbra-vcs/umbra/gitstore/failpoint"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/projects"
 	"github.com/umbra-vcs/umbra/sessions"
@@ -129,10 +130,12 @@ func (c *Courier) Prepare(m *projects.Mission, prompt, before string) *Delivery 
 // shows: the hook, or the agent, may be killed first.
 func (c *Courier) MarkGiven(m *projects.Mission, d *Delivery) {
 	var errs []error
+	failpoint.Hit("update.give")
 	for _, doc := range d.carried {
 		doc.GivenAt, doc.Unconfirmed, doc.LookFrom = c.Now(), true, d.from
 		errs = append(errs, d.box.put(doc))
 	}
+	failpoint.Hit("update.given")
 	c.warn(m, errors.Join(errs...))
 }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/umbra-vcs/umbra/gitstore/failpoint"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/home"
 	"github.com/umbra-vcs/umbra/missions/projects"
@@ -31,7 +32,9 @@ func (c *Courier) queue(to *projects.Mission, u missions.Update, fromTurn int) (
 		u.ID = c.NewID()
 	}
 	u.Mission, u.At, u.Text, u.Topic = to.ID, c.Now(), CleanText(u.Text), CleanText(u.Topic)
+	failpoint.Hit("update.queue")
 	err := b.put(document{Update: u, FromTurn: fromTurn, LookFrom: endOfConversation(to)})
+	failpoint.Hit("update.queued")
 	return u, err
 }
 

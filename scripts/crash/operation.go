@@ -74,6 +74,11 @@ func operations() []operation {
 		{name: "side fork entered", prepare: entering},
 		{name: "side fork left", prepare: leaving},
 		{name: "end of a side fork", daemon: true, prepare: endingAside},
+		{name: "side fork entered by its agent", daemon: true, prepare: enteringItself},
+		{name: "side fork left with a report", daemon: true, prepare: leavingWithReport},
+		{name: "side fork left with all", prepare: leavingWithAll},
+		{name: "report told", daemon: true, prepare: telling},
+		{name: "report taken back", prepare: untelling},
 		{name: "repack", daemon: true, prepare: repacking},
 	}
 }

@@ -75,7 +75,7 @@ func (w *world) newStage(ctx context.Context) (made *stage, err error) {
 		}
 	}()
 	script := fmt.Sprintf("#!/bin/sh\necho $$ >'%[1]s.new' && mv '%[1]s.new' '%[1]s'\nCLAUDE_CONFIG_DIR=\"$HOME/.claude\" exec '%[2]s' scripted-agent \"$@\"\n", s.pidFile(), u.Binary)
-	if err := errors.Join(w.write(s.agent(), script), os.Chmod(s.agent(), 0o755)); err != nil {
+	if err := errors.Join(w.write(s.agent(), script), os.Chmod(s.agent(), 0o755), s.makeToolCaller()); err != nil {
 		return nil, err
 	}
 	if err := s.launch("mission", "new", "--name", "live", "--", s.agent()); err != nil {
