@@ -65,6 +65,12 @@ func (s *terminal) screen() string {
 // ends waits for the end of the program, which must be a good one.
 func (s *terminal) ends() {
 	s.p.Helper()
+	s.endsWith("0")
+}
+
+// endsWith waits for the end of the program, which must have that exit code.
+func (s *terminal) endsWith(code string) {
+	s.p.Helper()
 	var state string
 	s.p.wait("the terminal's program to end", func() bool {
 		state = strings.TrimSpace(s.tmux("display-message", "-p", "#{pane_dead}#{pane_dead_signal},#{pane_dead_status}"))
@@ -76,7 +82,7 @@ func (s *terminal) ends() {
 		}
 		return strings.HasPrefix(state, "1")
 	})
-	if state != "1,0" {
+	if state != "1,"+code {
 		s.p.Errorf("it ended with %q; the screen is\n%s", state, s.screen())
 	}
 }
