@@ -144,7 +144,7 @@ func runFix(c *call.Call, o fixOptions) error {
 		if o.abort || o.reject {
 			return w.end(ctx, f, o.reject)
 		}
-		f.OneMore = f.Stopped != ""
+		f.OneMore = f.OneMore || f.Stopped != "" // a killed review may have kept it
 	case f != nil && f.Stopped == "":
 		return missions.Errorf(missions.KindConflict, fmt.Sprintf("umbra fix --continue %[1]s goes on, umbra fix --abort %[1]s drops it", m.Name),
 			"umbra fix of %s was %s", m.Name, cutOff(f))

@@ -292,8 +292,11 @@ func TestReviewPrompt(t *testing.T) {
 	if strings.Contains(prompt, "mend\n") || strings.Contains(prompt, "are not shown") {
 		t.Errorf("it is\n%s", prompt)
 	}
-	w.Patch = strings.Repeat("+x\n", 99999)
-	if prompt = ReviewPrompt(w); len(prompt) > 120<<10 || !strings.Contains(prompt, "The other changes are not shown") {
+	w.Patch = strings.Repeat("\n", 99999) // each line of which has a mark of its own
+	for range 99 {
+		w.Prompts = append(w.Prompts, strings.Repeat("\n", 9999)+"?")
+	}
+	if prompt = ReviewPrompt(w); len(prompt) > maxReviewed+(1<<10) || !strings.Contains(prompt, "The other changes are not shown") {
 		t.Errorf("%d bytes", len(prompt))
 	}
 	if prompt = ReviewPrompt(Work{Mission: "login"}); !strings.Contains(prompt, "review all that is here") || !strings.Contains(prompt, "no prompt is known") {
