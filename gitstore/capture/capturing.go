@@ -21,7 +21,7 @@ type capturing struct {
 	rotor    string
 	full     bool     // everything is looked at
 	byTimes  bool     // see Options.ByTimes
-	tracked  []string // paths that the user's repository began or ceased to track
+	tracked  []string // paths that the user's repository began or ceased to track, or Held names
 	seeded   int
 	unseeded error // why nothing was taken over from the user's repository
 }
@@ -37,6 +37,7 @@ func (c *capturing) run() (*Result, error) {
 	}
 	if s.base != nil {
 		c.addNested(dirty, s.base, "")
+		c.addWanted(dirty)
 		visit(s.base, "", func(n *node) bool { return n.sum.waiting > 0 }, func(path string, _ *node, e *entry) {
 			if e.kind == kindSkipped && e.skipReason() == ReasonBudget {
 				dirty.add(path)
@@ -189,7 +190,7 @@ func (c *capturing) addTracked(dirty *dirtyTree) {
 	if s.rules.repo == nil || c.rules.repo == nil || s.rules.repo.tracked == c.rules.repo.tracked {
 		return
 	}
-	s.rules.repo.tracked.difference(c.rules.repo.tracked, func(path string) {
+	s.rules.repo.tracked.Difference(c.rules.repo.tracked, func(path string) {
 		e := s.base.at(path)
 		if e == nil || e.kind == kindSkipped || e.flags&(flagTracked|flagHeld) != 0 {
 			dirty.add(path)

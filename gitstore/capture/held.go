@@ -1,18 +1,23 @@
 package capture
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/umbra-vcs/umbra/gitstore/usergit"
+)
 
 // Held is what the snapshot before holds and the Scanner does not know of: the snapshot
 // is another mission's, or the cache is older than it.
 type Held struct {
-	paths    *trackedSet
-	withheld *trackedSet // files and directories, see ReasonWithheld
-	unknown  bool        // the snapshot could not be read
-	none     bool        // there is no snapshot before
+	paths    *usergit.PathSet
+	withheld *usergit.PathSet // files and directories, see ReasonWithheld
+	wanted   []string         // those of paths that the Scanner is to look for
+	unknown  bool             // the snapshot could not be read
+	none     bool             // there is no snapshot before
 }
 
 // NewHeld makes a Held of the paths of files and links, in any order.
-func NewHeld(paths []string) *Held { return &Held{paths: newTrackedPaths(paths)} }
+func NewHeld(paths []string) *Held { return &Held{paths: usergit.NewPathSet(paths)} }
 
 // UnknownHeld stands for a snapshot that could not be read. No file is left out then
 // for being new: to leave it out would be to lose it (H3).
@@ -24,8 +29,40 @@ func NoHeld() *Held { return &Held{none: true} }
 // Withholding adds what is to stay out though no rule says so any more; see
 // ReasonWithheld. It is said again for each capture.
 func (h *Held) Withholding(paths []string) *Held {
-	h.withheld = newTrackedPaths(slices.Clone(paths))
+	h.withheld = usergit.NewPathSet(slices.Clone(paths))
 	return h
+}
+
+// Including adds the paths of files that are captured if they are there, whatever rule
+// leaves them out: a restore exchanges only what is captured.
+func (h *Held) Including(paths []string) *Held {
+	all := slices.Clone(paths)
+	for i := range h.paths.Len() {
+		all = append(all, h.paths.Path(i))
+	}
+	h.paths, h.wanted = usergit.NewPathSet(slices.Compact(slices.Sorted(slices.Values(all)))), paths
+	return h
+}
+
+// addWanted makes dirty what Including named and the capture before left out.
+func (c *capturing) addWanted(dirty *dirtyTree) {
+	if c.options.Held == nil {
+		return
+	}
+	for _, path := range c.options.Held.wanted {
+		if e := c.scanner.base.at(path); e == nil || e.kind == kindSkipped {
+			dirty.add(path)
+			c.tracked = append(c.tracked, path)
+		}
+	}
+}
+
+// HoldsAny tells whether one of the paths is a captured file or link.
+func (r *Result) HoldsAny(paths []string) bool {
+	return slices.ContainsFunc(paths, func(path string) bool {
+		e := r.root.at(path)
+		return e != nil && e.kind != kindSkipped && e.kind != kindDirectory
+	})
 }
 
 // Withheld lists what was left out for ReasonWithheld, sorted.
@@ -42,7 +79,7 @@ func (r *Result) Withheld() (paths []string) {
 // a rule that a restore took away did.
 func (w *walker) withholds(s *scene, name string, old *entry) bool {
 	path := join(s.at.path, name)
-	if (old == nil || old.skipReason() != ReasonWithheld) && (w.held == nil || !w.held.withheld.has(path)) {
+	if (old == nil || old.skipReason() != ReasonWithheld) && (w.held == nil || !w.held.withheld.Has(path)) {
 		return false
 	}
 	captured := old != nil && old.kind != kindSkipped || w.holds(path) || w.keepsBelow(path)
@@ -55,12 +92,12 @@ func (w *walker) keeps(path string) bool {
 	if e := w.base.at(path); e != nil && e.kind != kindSkipped {
 		return e.kind != kindDirectory
 	}
-	return w.held != nil && w.held.paths.has(path)
+	return w.held != nil && w.held.paths.Has(path)
 }
 
 // keepsBelow tells the same of anything inside a directory.
 func (w *walker) keepsBelow(dir string) bool {
-	return w.base.holdsBelow(dir) || w.held != nil && w.held.paths.hasBelow(dir)
+	return w.base.holdsBelow(dir) || w.held != nil && w.held.paths.HasBelow(dir)
 }
 
 // holdsBelow tells whether files are captured inside a directory below this one.

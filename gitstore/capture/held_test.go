@@ -122,3 +122,43 @@ func TestWithheldUnlessHeld(t *testing.T) {
 		})
 	}
 }
+
+// TestIncluding: what a restore is to replace is captured though a rule leaves it out and no
+// snapshot before holds it, however little the capture looks at otherwise.
+func TestIncluding(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		dirty   Dirty
+		options Options
+	}{
+		"nothing is dirty": {},
+		"a walk":           {dirty: Dirty{All: true}},
+		"a walk by times":  {dirty: Dirty{All: true}, options: Options{ByTimes: true}},
+		"a walk to verify": {dirty: Dirty{All: true}, options: Options{Verify: true}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := newLab(t, Settings{Secrets: []string{"key"}})
+			l.write(".gitignore", "a\nd/\n")
+			for _, path := range []string{"a", "d/deep/b", "d/deep/c", "key", "d/e/f/g"} {
+				l.write(path, path)
+			}
+			rules := map[string]string{".gitignore": "a\nd/\n"}
+			l.wantFiles(l.walk(), rules)
+			l.wantFiles(l.walk(), rules)
+			wanted := []string{"a", "d/deep/b", "key", "d/e/f", "gone", "a/below"}
+			c.options.Held = NewHeld(nil).Including(wanted)
+			r := l.capture(c.dirty, c.options)
+			l.wantFiles(r, map[string]string{".gitignore": "a\nd/\n", "a": "a", "d/deep/b": "d/deep/b", "key": "key"})
+			if len(r.Missed) > 0 || !r.HoldsAny(wanted) || r.HoldsAny([]string{"gone", "d/e/f", "d"}) {
+				t.Errorf("missed %q", r.Missed)
+			}
+			if c.dirty.All {
+				return
+			}
+			if filter := NewFilter(l.rules, l.scanner.Known()); !r.RulesChanged || filter.Ignored("d/deep") {
+				t.Error("nobody would hear of changes")
+			}
+		})
+	}
+}

@@ -19,7 +19,7 @@ type nested struct {
 	isRepository bool
 	worktree     bool // of the repository that holds the workspace
 	exclude      string
-	tracked      *trackedSet
+	tracked      *usergit.PathSet
 	inputs       []input
 	dirs         []usergit.Identity // see gitDirs
 	unread       bool               // it could not be told, and is looked at again each time
@@ -92,7 +92,7 @@ func (n *nested) read(repo *usergit.Repository, rules *Rules, path string, old *
 	unsupported := (*usergit.UnsupportedError)(nil)
 	switch {
 	case err == nil:
-		n.tracked = newTrackedSet(index, "")
+		n.tracked = index.PathsBelow("")
 		return nil
 	case errors.As(err, &unsupported):
 		return nil

@@ -254,7 +254,7 @@ func (r *Rules) readAbove(top, prefix string, exclude text) error {
 // readIndex keeps the set of before if the index holds the same paths still.
 // One of a format that is not known is passed over. While it can't be read, what
 // was captured for being tracked goes on being captured.
-func (r *Rules) readIndex(repo *usergit.Repository, prefix string, before *Rules) (*trackedSet, error) {
+func (r *Rules) readIndex(repo *usergit.Repository, prefix string, before *Rules) (*usergit.PathSet, error) {
 	if repo.Unread != nil {
 		return r.lastTracked(before)
 	}
@@ -278,12 +278,12 @@ func (r *Rules) readIndex(repo *usergit.Repository, prefix string, before *Rules
 	if err != nil {
 		return r.lastTracked(before)
 	}
-	return newTrackedSet(index, prefix), nil
+	return index.PathsBelow(prefix), nil
 }
 
 // lastTracked is what was tracked when that was last known: the whole of it in this
 // process, else as much as the newest snapshot holds for that alone.
-func (r *Rules) lastTracked(before *Rules) (*trackedSet, error) {
+func (r *Rules) lastTracked(before *Rules) (*usergit.PathSet, error) {
 	r.unread = true
 	if before != nil && before.repo != nil {
 		return before.repo.tracked, nil
@@ -292,12 +292,12 @@ func (r *Rules) lastTracked(before *Rules) (*trackedSet, error) {
 	if err != nil || then == nil {
 		return nil, err
 	}
-	return newTrackedPaths(plain(then.Tracked)), nil
+	return usergit.NewPathSet(plain(then.Tracked)), nil
 }
 
 // lastTrackedIn is lastTracked for a nested repository at a path of the workspace.
 // It changes nothing, and may be asked from any goroutine.
-func (r *Rules) lastTrackedIn(path string) (*trackedSet, error) {
+func (r *Rules) lastTrackedIn(path string) (*usergit.PathSet, error) {
 	then, err := r.then()
 	if err != nil || then == nil {
 		return nil, err
@@ -308,7 +308,7 @@ func (r *Rules) lastTrackedIn(path string) (*trackedSet, error) {
 			below = append(below, rest)
 		}
 	}
-	return newTrackedPaths(below), nil
+	return usergit.NewPathSet(below), nil
 }
 
 // read reads an ignore file; one that is missing, unreadable or too large has

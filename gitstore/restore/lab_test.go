@@ -109,14 +109,18 @@ func (l *lab) remove(names ...string) {
 }
 
 // capture takes a snapshot, of which all documents have been through JSON.
-func (l *lab) capture() Side {
+func (l *lab) capture() Side { return l.captureWith(nil) }
+
+// captureWith is capture with the files at some paths, whatever rule leaves them out.
+func (l *lab) captureWith(paths []string) Side {
 	l.t.Helper()
+	options := capture.Options{Held: capture.NoHeld().Including(paths)}
 	rules, err := capture.LoadRules(capture.Sources{Root: l.root, Settings: l.settings, Repository: l.repo})
 	l.must(err)
 	batch := l.store.NewBatch()
 	defer batch.Discard()
 	scanner := capture.NewScanner(capture.Workspace{Root: l.root, Identity: l.ws.Identity(), Avoid: l.avoid})
-	result, err := scanner.Capture(context.Background(), batch, rules, capture.Dirty{All: true}, capture.Options{})
+	result, err := scanner.Capture(context.Background(), batch, rules, capture.Dirty{All: true}, options)
 	l.must(err)
 	l.must(batch.Flush(context.Background()))
 	side := Side{Tree: result.Tree}
@@ -172,7 +176,12 @@ func (l *lab) throughJSON(p *Plan) *Plan {
 // inverse plans the taking back of a plan.
 func (l *lab) inverse(of *Plan) *Plan {
 	l.t.Helper()
-	p, err := Inverse(l.store, l.ws, InverseRequest{Now: l.capture(), Of: of})
+	return l.inverseFrom(l.capture(), of)
+}
+
+func (l *lab) inverseFrom(now Side, of *Plan) *Plan {
+	l.t.Helper()
+	p, err := Inverse(l.store, l.ws, InverseRequest{Now: now, Of: of})
 	l.must(err)
 	return l.throughJSON(p)
 }

@@ -2,6 +2,7 @@ package restore
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -167,7 +168,8 @@ func anyTwoTrees(t testing.TB) func(*rapid.T) {
 		for _, e := range drawEdits(rt, "now", 8) {
 			l.do(e)
 		}
-		from := l.capture()
+		heldThen := slices.Collect(maps.Keys(l.blobs(to.Tree)))
+		from := l.captureWith(heldThen)
 		before, inodes := l.disk(), l.inodes()
 		p := l.plan(from, to)
 		options := PrepareOptions{Beside: rapid.Bool().Draw(rt, "beside")}
@@ -175,10 +177,11 @@ func anyTwoTrees(t testing.TB) func(*rapid.T) {
 		after := l.disk()
 		l.same("plan", after, l.planned(before, p))
 		l.table(p, from, to, before, after, inodes)
+		held := slices.Concat(heldThen, slices.Collect(maps.Keys(l.blobs(from.Tree))))
 		if slices.Equal(reposThen, repositories(before)) && !hiddenRules(before, l.blobs(from.Tree)) {
-			l.sameSnapshot(p, to)
+			l.sameSnapshot(p, to, l.captureWith(held))
 		}
-		undo := l.inverse(p)
+		undo := l.inverseFrom(l.captureWith(held), p)
 		if len(undo.Keep) > 0 {
 			rt.Errorf("undo keeps %v", undo.Keep)
 		}
@@ -285,6 +288,9 @@ func (l *lab) justified(k Kept, s, t, before map[string]string, to Side) {
 		ok = slices.Contains(to.Modes.Empty, k.Path) && is != "dir" || belowFile(before, k.Path)
 	case ReasonRevealed:
 		ok = onDisk && !inS && !inT && is != "special"
+	case ReasonIgnored:
+		// What T holds is captured, and so replaced, whatever ignores it now.
+		ok = inT && belowFile(before, k.Path) || inS && !inT && !l.eligible(k.Path, s[k.Path], to)
 	default:
 		// What S has skipped may lie above it.
 		ok = inT && onDisk && !inS || inS && !inT && !l.eligible(k.Path, s[k.Path], to) || belowFile(before, k.Path)
@@ -306,9 +312,8 @@ func belowFile(disk map[string]string, path string) bool {
 
 // sameSnapshot checks that a snapshot now differs from T only where something
 // was kept (I7).
-func (l *lab) sameSnapshot(p *Plan, to Side) {
+func (l *lab) sameSnapshot(p *Plan, to, now Side) {
 	l.t.Helper()
-	now := l.capture()
 	l.must(l.store.DiffTrees(to.Tree, now.Tree, func(c gitstore.Change) error {
 		if _, kept := p.Covers(c.Path); !kept {
 			l.t.Errorf("a snapshot after the restore differs from T in %q, which was not reported", c.Path)

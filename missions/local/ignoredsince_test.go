@@ -66,6 +66,59 @@ func TestIgnoredSinceTheNewestSnapshot(t *testing.T) {
 	b.healthy()
 }
 
+// TestIgnoredAndGoneSinceIsRestored: a file went, and what is at its path now is ignored.
+// The restore puts the file back, and keeps for the undo what was there. A preview says the
+// same, and no snapshot holds more for it.
+func TestIgnoredAndGoneSinceIsRestored(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.write("out/a", "good\n")
+	b.write("out/b", "good\n")
+	b.write("key", "good\n")
+	b.write("code", "one\n")
+	b.mission("work")
+	b.remove("out")
+	b.remove("key")
+	b.write(".gitignore", "out/\n")
+	b.write(".umbra.yml", "capture: {secrets: [key]}\n")
+	b.write("code", "two\n")
+	b.snapshot("gone")
+	b.write("out/a", "built\n")
+	b.write("out/c", "built\n")
+	b.write("key", "new\n")
+	request := func(r *missions.RestoreRequest) { r.FilesOnly, r.All = true, true }
+	plan := b.restore("work@start", request, func(r *missions.RestoreRequest) { r.Preview = true })
+	b.write("code", "three\n")
+	b.snapshot("after the preview")
+	if b.has("work", "out/a", "built\n") || b.has("work", "key", "new\n") {
+		t.Error("a preview has put an ignored file into the next snapshot")
+	}
+	one := b.restore("work@start", request, func(r *missions.RestoreRequest) { r.Paths = []string{"out/a"} })
+	if want := []string{"out/a"}; !slices.Equal(one.Modify, want) || b.has(one.SafetySnapshot, "key", "new\n") {
+		t.Errorf("of one path: %+v", one)
+	}
+	b.undo()
+	if b.read("out/a") != "built\n" {
+		t.Errorf("taken back, out/a is %q", b.read("out/a"))
+	}
+	done := b.restore("work@start", request)
+	for path, want := range map[string]string{"out/a": "good\n", "out/b": "good\n", "key": "good\n", "out/c": "built\n"} {
+		if b.read(path) != want {
+			t.Errorf("%s is %q", path, b.read(path))
+		}
+	}
+	for what, list := range map[string][2][]string{"modified": {plan.Modify, done.Modify}, "made": {plan.Create, done.Create}} {
+		if !slices.Equal(list[0], list[1]) {
+			t.Errorf("%s: the preview says %q, the restore %q", what, list[0], list[1])
+		}
+	}
+	b.undo()
+	if b.read("out/a") != "built\n" || b.read("key") != "new\n" || b.read("out/c") != "built\n" || b.exists("out/b") {
+		t.Errorf("taken back: out/a %q, key %q", b.read("out/a"), b.read("key"))
+	}
+	b.healthy()
+}
+
 // TestRestoreToBeforeTheRules: what is ignored now stays where it is and out of all
 // snapshots when a restore, or an undo, takes the rules away; also for a process that
 // knows no more than the store, and until it is gone.

@@ -51,10 +51,13 @@ func (f *FilesPlan) describeTo(r *missions.RestoreResult) {
 }
 
 // findInTheWay lists the paths at which the target has a file and something is now that no
-// snapshot can hold: a FIFO, a socket, a device, or a file that may not be read.
+// snapshot can hold: a FIFO, a socket, a device, or a file that may not be read or is over
+// the cap.
 func (f *FilesPlan) findInTheWay(s *shadow.Store, target gitstore.ID) error {
 	for _, k := range f.Keep {
-		if k.Reason != restore.Reason(capture.ReasonSpecial) && k.Reason != restore.ReasonUnreadable {
+		switch k.Reason {
+		case restore.ReasonUnreadable, restore.Reason(capture.ReasonSpecial), restore.Reason(capture.ReasonSize):
+		default:
 			continue
 		}
 		then, err := entryAt(s, target, k.Path)

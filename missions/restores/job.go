@@ -108,7 +108,11 @@ func (rs *Restorer) PlanRestore(ctx context.Context, m *projects.Mission, target
 
 // planFiles plans the files' side.
 func (rs *Restorer) planFiles(ctx context.Context, m *projects.Mission, j *Job, r missions.RestoreRequest) error {
-	present, err := rs.captureSafety(ctx, m, j, r.Preview)
+	paths, putBack, err := findPutBack(m, j, r)
+	if err != nil {
+		return err
+	}
+	present, err := rs.captureSafety(ctx, m, j, putBack, r.Preview)
 	if err != nil {
 		return err
 	}
@@ -120,7 +124,7 @@ func (rs *Restorer) planFiles(ctx context.Context, m *projects.Mission, j *Job, 
 	case r.Displaced:
 		err = planDisplaced(ctx, rs, m, j, present, r)
 	default:
-		err = rs.planRestoredFiles(ctx, m, j, present, r)
+		err = rs.planRestoredFiles(ctx, m, j, present, paths, r)
 	}
 	if err != nil {
 		return err
@@ -135,13 +139,17 @@ func (rs *Restorer) planFiles(ctx context.Context, m *projects.Mission, j *Job, 
 	return nil
 }
 
-// planRestoredFiles plans the files of a restore, whatever was changed since by whom.
-func (rs *Restorer) planRestoredFiles(ctx context.Context, m *projects.Mission, j *Job, present restore.Side, r missions.RestoreRequest) error {
-	var paths []string
+// findPutBack resolves the paths that a restore is limited to, and lists the target's files
+// that the newest snapshot lacks. What is there now may be ignored by now: it is captured
+// before the restore takes its place.
+func findPutBack(m *projects.Mission, j *Job, r missions.RestoreRequest) (paths, putBack []string, err error) {
+	if j.promotion != nil || j.merge != nil || r.Displaced {
+		return nil, nil, nil // these say themselves which paths they take
+	}
 	for _, typed := range r.Paths {
 		rel, err := m.WorkspacePath(r.Caller, typed)
 		if err != nil {
-			return err
+			return nil, nil, err
 		}
 		paths = append(paths, rel)
 		j.paths = append(j.paths, gitstore.Text(rel))
@@ -149,6 +157,14 @@ func (rs *Restorer) planRestoredFiles(ctx context.Context, m *projects.Mission, 
 	if slices.Contains(paths, "") {
 		j.paths = nil // the workspace itself was named
 	}
+	if putBack, err = snapshots.FilesBeside(m.Project.Store, m.Tip.Tree, j.target.Tree); err != nil {
+		return nil, nil, planError(j.target, err)
+	}
+	return paths, slices.DeleteFunc(putBack, func(path string) bool { return !isWanted(paths, path) }), nil
+}
+
+// planRestoredFiles plans the files of a restore, whatever was changed since by whom.
+func (rs *Restorer) planRestoredFiles(ctx context.Context, m *projects.Mission, j *Job, present restore.Side, paths []string, r missions.RestoreRequest) error {
 	owners, err := rs.findOwners(ctx, m, j.target, present.Tree, paths)
 	if err != nil {
 		return err
@@ -186,14 +202,15 @@ func (j *Job) noteTornFiles(m *projects.Mission) {
 }
 
 // captureSafety captures what is on disk, so that nothing is lost. It takes a snapshot;
-// for a preview it only stores a tree.
-func (rs *Restorer) captureSafety(ctx context.Context, m *projects.Mission, j *Job, preview bool) (restore.Side, error) {
+// for a preview it only stores a tree. It holds the files at the paths putBack, whatever
+// rule leaves them out.
+func (rs *Restorer) captureSafety(ctx context.Context, m *projects.Mission, j *Job, putBack []string, preview bool) (restore.Side, error) {
 	if preview {
-		return rs.snapshots.PresentSide(ctx, m)
+		return rs.snapshots.PresentSideWith(ctx, m, putBack)
 	}
 	t, err := rs.snapshots.TakeSnapshot(ctx, m, &snapshots.WantedSnapshot{
 		TakeSnapshot: missions.TakeSnapshot{Trigger: missions.TriggerManual, Lifecycle: m.Lifecycle, Message: "before the " + j.Kind, OnlyIfChanged: true, CompareModes: true},
-		Triggers:     missions.Triggers{missions.TriggerManual},
+		Triggers:     missions.Triggers{missions.TriggerManual}, PutBack: putBack,
 	})
 	if err != nil {
 		return restore.Side{}, err

@@ -26,7 +26,13 @@ type leftOutFinder struct {
 }
 
 func (f *leftOutFinder) isWanted(path string) bool {
-	return len(f.paths) == 0 || slices.ContainsFunc(f.paths, func(p string) bool { return p == "" || home.IsWithin(p, path) })
+	return isWanted(f.paths, path)
+}
+
+// isWanted reports whether a restore that is limited to some paths, none for all, has to
+// do with a path.
+func isWanted(paths []string, path string) bool {
+	return len(paths) == 0 || slices.ContainsFunc(paths, func(p string) bool { return p == "" || home.IsWithin(p, path) })
 }
 
 // differing lists the files without content in the snapshots that are not as they were at

@@ -70,7 +70,7 @@ func (rs *Restorer) refuseStepWithPlan(ctx context.Context, m *projects.Mission,
 // PlanStep plans the inverse of an operation.
 func (rs *Restorer) PlanStep(ctx context.Context, m *projects.Mission, j *Job, op PastOperation, preview bool) error {
 	if op.Plan != nil {
-		present, err := rs.captureSafety(ctx, m, j, preview)
+		present, err := rs.captureSafety(ctx, m, j, nil, preview)
 		if err != nil {
 			return err
 		}

@@ -17,6 +17,8 @@ import (
 func (ws *WorkspaceCache) captureWanted(
 	ctx context.Context, m *projects.Mission, w *WantedSnapshot, batch *shadow.Batch,
 ) (captured *capture.Result, grown bool, err error) {
+	ws.putBack = w.PutBack
+	defer func() { ws.putBack = nil }()
 	if ws.leavesGrowth = w.GrowthMayWait && m.Tip != nil && m.Live.OwedSnapshot == nil; ws.leavesGrowth {
 		captured, err = ws.CaptureFiles(ctx, m, batch)
 		ws.leavesGrowth = false

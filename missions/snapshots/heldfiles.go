@@ -31,20 +31,25 @@ func (ws *WorkspaceCache) heldBefore(m *projects.Mission) *capture.Held {
 	return heldBeside(m.Project.Store, known, m.Tip.Tree).Withholding(withheld)
 }
 
-// heldBeside are the files and links of a snapshot's tree that another tree lacks. It
-// costs what the two differ in: mostly nothing.
+// heldBeside are the files and links of a snapshot's tree that another tree lacks.
 func heldBeside(store *shadow.Store, known, tree gitstore.ID) *capture.Held {
-	var paths []string
-	err := store.DiffTrees(known, tree, func(c gitstore.Change) error {
-		if c.From.ID.IsZero() && c.To.Mode.IsBlob() {
-			paths = append(paths, c.Path)
-		}
-		return nil
-	})
+	paths, err := FilesBeside(store, known, tree)
 	if err != nil {
 		return capture.UnknownHeld() // the store's own checks say what is wrong
 	}
 	return capture.NewHeld(paths)
+}
+
+// FilesBeside lists the files and links of a tree that another tree lacks. It costs what
+// the two differ in: mostly nothing.
+func FilesBeside(store *shadow.Store, known, tree gitstore.ID) (paths []string, err error) {
+	err = store.DiffTrees(known, tree, func(c gitstore.Change) error {
+		if !c.From.Mode.IsBlob() && c.To.Mode.IsBlob() {
+			paths = append(paths, c.Path)
+		}
+		return nil
+	})
+	return paths, err
 }
 
 // RuledOutFiles are the files of a mission's newest snapshot that a rule leaves out by

@@ -80,10 +80,18 @@ func cannotMakeLock(err error) bool {
 
 // CaptureWorkspace stores what is on disk, and publishes nothing.
 func (wk *Workspaces) CaptureWorkspace(ctx context.Context, m *projects.Mission) (*capture.Result, error) {
+	return wk.captureWith(ctx, m, nil)
+}
+
+// captureWith is CaptureWorkspace with the files at some paths, whatever rule leaves them
+// out. No snapshot holds these yet, so the next capture leaves them out again.
+func (wk *Workspaces) captureWith(ctx context.Context, m *projects.Mission, putBack []string) (*capture.Result, error) {
 	ws, err := wk.RefreshWorkspace(ctx, m)
 	if err != nil {
 		return nil, err
 	}
+	ws.putBack = putBack
+	defer func() { ws.putBack = nil }()
 	batch := m.Project.Store.NewBatch()
 	defer batch.Discard()
 	captured, err := ws.CaptureFiles(ctx, m, batch)
@@ -94,8 +102,8 @@ func (wk *Workspaces) CaptureWorkspace(ctx context.Context, m *projects.Mission)
 		ws.ReturnCapture()
 		return nil, err
 	}
-	if m.Project.Store.IsScratch() {
-		ws.ReturnCapture() // what a scratch holds the next capture must not rely on
+	if m.Project.Store.IsScratch() || captured.HoldsAny(putBack) {
+		ws.ReturnCapture() // what a scratch holds, or no snapshot will, the next capture must not rely on
 	} else {
 		ws.AcceptCapture(captured)
 	}

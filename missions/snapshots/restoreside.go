@@ -14,7 +14,12 @@ import (
 
 // PresentSide is what is on disk now, as a side of a plan. It publishes nothing.
 func (wk *Workspaces) PresentSide(ctx context.Context, m *projects.Mission) (restore.Side, error) {
-	captured, err := wk.CaptureWorkspace(ctx, m)
+	return wk.PresentSideWith(ctx, m, nil)
+}
+
+// PresentSideWith is PresentSide with the files at some paths, whatever rule leaves them out.
+func (wk *Workspaces) PresentSideWith(ctx context.Context, m *projects.Mission, putBack []string) (restore.Side, error) {
+	captured, err := wk.captureWith(ctx, m, putBack)
 	if err != nil {
 		return restore.Side{}, err
 	}

@@ -24,6 +24,7 @@ type WantedSnapshot struct {
 	Operation     *projects.Operation // what Umbra did by itself, for its own snapshots
 	IsProvisional bool                // written, but not published until something differs
 	Displaced     []DisplacedFile
+	PutBack       []string              // files that a restore replaces: captured whatever rule leaves them out
 	NewMission    *projects.MissionPlan // a mission begins with it: it is named when its files were read
 }
 

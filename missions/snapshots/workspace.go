@@ -77,6 +77,7 @@ type captureState struct {
 	missedPaths    []string       // changes that the walk found and of which no event told
 	changedAt      time.Time      // of the last snapshot here that was not of growth alone; zero if not known
 	leavesGrowth   bool           // the capture may come to nothing where files have only grown
+	putBack        []string       // files that a restore replaces: captured whatever rule leaves them out
 	readsSeeded    bool           // the capture reads a step of the files that were taken over unread
 }
 
@@ -172,7 +173,7 @@ func (ws *WorkspaceCache) CaptureFiles(ctx context.Context, m *projects.Mission,
 		LeaveGrowth: ws.leavesGrowth,
 		ByTimes:     ws.walkReason == ReasonNotWatched,
 		Progress:    report,
-		Held:        ws.heldBefore(m),
+		Held:        ws.heldBefore(m).Including(ws.putBack),
 	}
 	result, err := ws.Scanner.Capture(ctx, batch, ws.rules, capture.Dirty{All: ws.Dirty.Full, Paths: append(ws.Dirty.Trees, ws.Dirty.Paths...)}, options)
 	if err != nil {
