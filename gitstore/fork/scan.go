@@ -23,6 +23,7 @@ const (
 	reasonNotDone    = "ignored files were not asked for"
 	reasonSourceGone = "the source's workspace is gone"
 	reasonGone       = "gone since that moment, and in no snapshot"
+	reasonSince      = "made since that moment, and in no snapshot"
 	reasonLater      = "in no snapshot: the fork has it as it is now, not as it was at that moment"
 )
 

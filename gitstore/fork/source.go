@@ -84,6 +84,31 @@ func (src *Source) leavesOut(path string) bool {
 	return covered && s.Reason == capture.ReasonBudget
 }
 
+// madeSince reports whether a file that is left out for what it is was not there at the
+// moment: the moment's snapshot would have listed it.
+func (src *Source) madeSince(path string, mode gitstore.Mode, size int64) (bool, error) {
+	if src.Then == nil || src.Moment.Rules == nil {
+		return false, nil
+	}
+	if _, then := src.Then.Covers(path); then {
+		return false, nil
+	}
+	c := capture.Candidate{Mode: mode, Size: size}
+	_, now, err := src.Rules.Eligible(path, c)
+	if err != nil {
+		return false, err
+	}
+	if src.Skipped != nil && now == "" {
+		s, _ := src.Skipped.Covers(path)
+		now = s.Reason
+	}
+	if !(capture.Skipped{Reason: now}).HasContent() {
+		return false, nil
+	}
+	_, then, err := src.Moment.Rules.Eligible(path, c)
+	return then != capture.ReasonIgnored && then != capture.ReasonReserved, err
+}
+
 // Staged is one entry of the user's index that differed from HEAD's tree.
 type Staged struct {
 	Path  string       // below the repository's top level

@@ -35,8 +35,19 @@ func (k *maker) look(ctx context.Context) error {
 	}
 	s := &scanner{
 		ctx: ctx, root: k.live, repo: k.src.Repo, snapshot: k.list,
-		judge:     captured(k.src.Rules, k.src.Skipped, other),
 		nestedToo: func(_ string, taken bool) bool { return taken || k.src.Now },
+	}
+	judged := captured(k.src.Rules, k.src.Skipped, other)
+	s.judge = func(path string, mode gitstore.Mode, size int64) (verdict, error) {
+		v, err := judged(path, mode, size)
+		if err != nil || v != take || mode.IsDir() {
+			return v, err
+		}
+		if since, err := k.src.madeSince(path, mode, size); !since || err != nil {
+			return v, err
+		}
+		s.leave(path, reasonSince)
+		return shun, nil
 	}
 	if err := s.directory("", false, 0); err != nil {
 		return err

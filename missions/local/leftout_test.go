@@ -186,6 +186,10 @@ func TestForkOfWhatNoSnapshotHolds(t *testing.T) {
 		}
 		b.remove("gone")
 		b.remove("removed")
+		b.write("since", large)
+		b.write("since.pem", "key\n")
+		b.write(".git/info/exclude", "*.o\n")
+		b.write("since.o", large)
 		b.snapshot("later")
 		r, err := b.local.Fork(context.Background(), missions.ForkRequest{Caller: b.caller(), From: "work@start", Name: "past", Ignored: ignored})
 		if err != nil {
@@ -193,13 +197,13 @@ func TestForkOfWhatNoSnapshotHolds(t *testing.T) {
 		}
 		fork := r.Missions[0].Workspace
 		content := map[string]string{}
-		for _, name := range []string{"tracked", "removed", "filtered", "changed", "gone", "same"} {
+		for _, name := range []string{"tracked", "removed", "filtered", "changed", "gone", "same", "since", "since.pem", "since.o"} {
 			if p, err := os.ReadFile(filepath.Join(fork, name)); err == nil {
 				content[name] = string(p)
 			}
 		}
-		want := map[string]string{"tracked": large, "removed": large, "filtered": large + "y", "changed": large + "y", "same": large}
-		left := map[string]string{"filtered": "in", "changed": "in", "gone": "gone"}
+		want := map[string]string{"tracked": large, "removed": large, "filtered": large + "y", "changed": large + "y", "same": large, "since.o": large}
+		left := map[string]string{"filtered": "in", "changed": "in", "gone": "gone", "since": "made", "since.pem": "made"}
 		if ignored == "skip" {
 			want = map[string]string{"tracked": large, "removed": large}
 			left = map[string]string{"filtered": "ignored", "changed": "ignored", "gone": "ignored", "same": "ignored"}
@@ -214,6 +218,27 @@ func TestForkOfWhatNoSnapshotHolds(t *testing.T) {
 			t.Errorf("%s: notes %q", ignored, r.Notes)
 		}
 	}
+}
+
+// TestRestoreSaysWhatIsTooLarge is TestRestoreSaysWhatIsInTheWay of a file that has grown
+// over the cap.
+func TestRestoreSaysWhatIsTooLarge(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.local.Config.Capture.MaxFileSize = 10
+	b.write("data", "small\n")
+	b.mission("work")
+	large := strings.Repeat("x", 11)
+	b.write("data", large)
+	r := b.restore("work@start")
+	if b.read("data") != large || keptPaths(r)["data"] != "size" || !strings.HasPrefix(strings.Join(r.Notes, " "), "to have data back: move away what is there now") {
+		t.Errorf("%+v", r)
+	}
+	b.remove("data")
+	if b.restore("work@start"); b.read("data") != "small\n" {
+		t.Errorf("once it is away, data is %q", b.read("data"))
+	}
+	b.healthy()
 }
 
 // TestRestoreSaysWhatIsInTheWay: where no snapshot can hold what is at a file's path now, a
