@@ -149,5 +149,5 @@ func (c *conversions) list(lines []attributeLine) *ignore.List {
 			}
 		}
 	}
-	return ignore.Parse(attributesName, []byte(text.String()))
+	return ignore.Parse(attributesName, text.String())
 }

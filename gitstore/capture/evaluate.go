@@ -200,7 +200,7 @@ type standing struct {
 func (w *walker) standing(s *scene, name string, isDir bool) standing {
 	v := s.matcher.Match(name, isDir)
 	if !v.Ignored {
-		return standing{named: v.Rule != nil}
+		return standing{named: v.Ruled()}
 	}
 	path := join(s.at.path, name)
 	switch {

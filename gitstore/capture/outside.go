@@ -14,18 +14,18 @@ type outside struct {
 
 func newOutside(doc *rulesDocument) *outside {
 	o := &outside{
-		global:     ignore.Parse("excludes", []byte(doc.Excludes)),
-		exclude:    ignore.Parse("info/exclude", []byte(doc.Exclude)),
+		global:     ignore.Parse("excludes", doc.Excludes),
+		exclude:    ignore.Parse("info/exclude", doc.Exclude),
 		ignoreCase: doc.IgnoreCase,
 		name:       string(doc.Name),
 	}
 	for i, rung := range doc.Above {
 		files := ignore.Files{
-			Git:   ignore.Parse(gitIgnoreName, []byte(rung.Gitignore)),
-			Umbra: ignore.Parse(umbraIgnoreName, []byte(rung.Umbraignore)),
+			Git:   ignore.Parse(gitIgnoreName, rung.Gitignore),
+			Umbra: ignore.Parse(umbraIgnoreName, rung.Umbraignore),
 		}
 		if i == 0 {
-			files.Exclude = ignore.Parse("info/exclude", []byte(rung.Exclude))
+			files.Exclude = ignore.Parse("info/exclude", rung.Exclude)
 			o.parent = ignore.New(o.global, o.ignoreCase, files)
 			continue
 		}

@@ -3,6 +3,7 @@ package capture
 import (
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
 	"github.com/umbra-vcs/umbra/gitstore/disk"
@@ -80,7 +81,7 @@ func (w *walker) ownRules(s *scene, names *beneath.Listing, old *ownRules) (*own
 // told apart by the label of their rules.
 func (o *ownRules) parse(dir string) {
 	for _, src := range o.sources {
-		list := ignore.Parse(join(dir, src.name), []byte(src.content))
+		list := ignore.Parse(join(dir, src.name), src.content)
 		if src.name == gitIgnoreName {
 			o.files.Git = list
 		} else {
@@ -89,7 +90,7 @@ func (o *ownRules) parse(dir string) {
 	}
 	if o.nested != nil && o.nested.isRepository {
 		o.files.Nested = true
-		o.files.Exclude = ignore.Parse("info/exclude", []byte(o.nested.exclude))
+		o.files.Exclude = ignore.Parse("info/exclude", o.nested.exclude)
 	}
 }
 
@@ -117,12 +118,13 @@ func (w *walker) source(s *scene, name string, old *ownRules) (source, bool, err
 		return source{}, false, passable(err)
 	}
 	defer f.Close()
-	content, err := io.ReadAll(io.LimitReader(f, maxIgnoreFile))
-	if err != nil {
+	var content strings.Builder // as large as the file, and never copied
+	content.Grow(int(min(opened.Size, maxIgnoreFile)))
+	if _, err := io.Copy(&content, io.LimitReader(f, maxIgnoreFile)); err != nil {
 		return source{}, false, passable(err)
 	}
-	src := source{name: name, stat: fingerprintOf(&opened), content: string(content)}
-	src.trusted = at.trusts(&src.stat) && int64(len(content)) == src.stat.size
+	src := source{name: name, stat: fingerprintOf(&opened), content: content.String()}
+	src.trusted = at.trusts(&src.stat) && int64(content.Len()) == src.stat.size
 	return src, true, nil
 }
 

@@ -96,7 +96,7 @@ func ParseRules(data []byte, files FileReader) (*Recorded, error) {
 	}
 	r.secrets, r.fresh = secretnames.Compile(r.doc.Secrets), secretnames.Compile(r.doc.NewSecrets)
 	for _, n := range r.doc.Nested {
-		r.nested[string(n.Path)] = ignore.Parse("info/exclude", []byte(n.Exclude))
+		r.nested[string(n.Path)] = ignore.Parse("info/exclude", n.Exclude)
 	}
 	for _, h := range r.doc.Hidden {
 		r.hidden[string(h.Path)] = string(h.Content)
@@ -177,12 +177,12 @@ func (r *Recorded) Held() []string { return r.held }
 func (r *Recorded) Rule(path string) string {
 	v := r.paths.Match(path, false)
 	switch {
-	case !v.Ignored || v.Rule == nil:
+	case !v.Ignored || !v.Ruled():
 		return "the name of a secret"
-	case v.Rule.Source == "":
-		return v.Rule.Text
+	case v.Source() == "":
+		return v.Rule().Text
 	}
-	return v.Rule.Source + ": " + v.Rule.Text
+	return v.Source() + ": " + v.Rule().Text
 }
 
 func (r *Recorded) ignoreFiles(dir string) ignore.Files {
@@ -197,7 +197,7 @@ func (r *Recorded) ignoreFiles(dir string) ignore.Files {
 
 func (r *Recorded) list(path string) *ignore.List {
 	if content, ok := r.hidden[path]; ok {
-		return ignore.Parse(path, []byte(content))
+		return ignore.Parse(path, content)
 	}
 	content, ok, err := r.files(path)
 	if err != nil && r.err == nil {
@@ -222,7 +222,7 @@ func neverCaptured(name string) bool {
 // than the verdict that it is ignored: than Git's rules it is, than an
 // .umbraignore, which is about Umbra alone, it is not.
 func overridable(v ignore.Verdict) bool {
-	return v.Rule == nil || baseName(v.Rule.Source) != umbraIgnoreName
+	return baseName(v.Source()) != umbraIgnoreName
 }
 
 func baseName(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }

@@ -2,29 +2,23 @@ package ignore
 
 import (
 	"bytes"
-	"slices"
 	"strings"
 )
 
-// glob is one compiled pattern. Its language is that of Git's wildmatch with
-// the WM_PATHNAME flag; see gitignore(5), "PATTERN FORMAT".
-//
-// An ignore file may have any number of lines, so that each byte here counts: of a
-// pattern without special characters nothing but its text is kept.
-type glob struct {
-	kind    globKind
-	deep    bool   // holds a "**" that crosses directories
-	slashes int32  // slashes that a match must hold: exactly, or at least if deep
-	literal string // of globLiteral and, without the asterisk, globSuffix
-	*wild          // of globTokens
-}
-
-// wild is a pattern with special characters.
+// wild is a pattern with special characters, compiled. Its language is that of Git's
+// wildmatch with the WM_PATHNAME flag; see gitignore(5), "PATTERN FORMAT".
 type wild struct {
 	tokens []token
-	sets   []*byteSet
-	head   string // what every match begins with
+	sets   []byteSet
+	head   string // plain bytes that every match begins with
 	tail   string // and ends with, after that
+}
+
+// packedWild is a wild whose parts are in the list's.
+type packedWild struct {
+	tokens, sets uint32 // where they begin
+	length       uint32 // of the tokens
+	head, tail   uint32 // their lengths, at the ends of the pattern
 }
 
 type globKind uint8
@@ -62,74 +56,88 @@ const special = `*?[\`
 // compile reports false for a pattern that is malformed and so, as in Git,
 // matches nothing: an unclosed bracket, an unknown class, a final backslash.
 // In a pattern without path, "**" means "*".
-func compile(pattern string, path bool) (glob, bool) {
+func (l *List) compile(r *rule, pattern string) bool {
 	switch {
 	case !strings.ContainsAny(pattern, special):
-		return glob{kind: globLiteral, literal: pattern, slashes: int32(strings.Count(pattern, "/"))}, true
-	case pattern[0] == '*' && !path && !strings.ContainsAny(pattern[1:], special):
-		return glob{kind: globSuffix, literal: pattern[1:]}, true
+		r.kind, r.slashes = globLiteral, int32(strings.Count(pattern, "/"))
+		return true
+	case pattern[0] == '*' && !r.path && !strings.ContainsAny(pattern[1:], special):
+		r.kind = globSuffix
+		return true
 	}
-	return compileWild(pattern, path)
+	tokens, sets := len(l.tokens), len(l.sets)
+	if l.tokens, l.sets = compileWild(l.tokens, l.sets, pattern, r.path); len(l.tokens) == tokens {
+		return false
+	}
+	g := packedWild{tokens: uint32(tokens), sets: uint32(sets), length: uint32(len(l.tokens) - tokens)}
+	g.bound(l.tokens[tokens:])
+	for _, t := range l.tokens[tokens:] {
+		if t.isSlash() || t.kind == tokenDirs1 {
+			r.slashes++
+		}
+		r.deep = r.deep || t.kind == tokenDirs || t.kind == tokenDirs1 || t.kind == tokenAll
+	}
+	r.wild = int32(len(l.wilds))
+	l.wilds = append(l.wilds, g)
+	return true
 }
 
-// compileWild is compile for a pattern with special characters.
-func compileWild(pattern string, path bool) (glob, bool) {
-	g := glob{wild: &wild{tokens: make([]token, 0, len(pattern))}}
+// compileWild adds the tokens of a pattern to tokens, and its sets to sets; none if it is
+// malformed.
+func compileWild(tokens []token, sets []byteSet, pattern string, path bool) ([]token, []byteSet) {
+	before, beforeSets := tokens, len(sets)
 	for i := 0; i < len(pattern); {
 		var t token
 		var width int
 		switch pattern[i] {
 		case '\\':
 			if i+1 == len(pattern) {
-				return glob{}, false
+				return before, sets[:beforeSets]
 			}
 			t, width = token{kind: tokenEscaped, b: pattern[i+1]}, 2
 		case '?':
 			t, width = token{kind: tokenAny}, 1
 		case '[':
 			set, n, ok := parseBracket(pattern[i:])
-			if !ok || len(g.sets) == mostSets {
-				return glob{}, false
+			if !ok || len(sets)-beforeSets == mostSets {
+				return before, sets[:beforeSets]
 			}
-			t, width = token{kind: tokenSet, set: uint16(len(g.sets))}, n
-			g.sets = append(g.sets, set)
+			t, width = token{kind: tokenSet, set: uint16(len(sets) - beforeSets)}, n
+			sets = append(sets, *set)
 		case '*':
 			t, width = compileStars(pattern, i, path)
 		default:
 			t, width = token{kind: tokenByte, b: pattern[i]}, 1
 		}
-		g.add(t)
+		tokens = append(tokens, t)
 		i += width
 	}
-	g.bound(pattern)
-	g.tokens = slices.Clip(g.tokens)
-	return g, true
+	return tokens, sets
 }
 
 // bound finds the plain bytes that every match begins and ends with: hardly a
 // name has them, and so hardly a name is matched token by token.
-func (g *wild) bound(pattern string) {
-	var head, tail []byte
-	tokens := g.tokens
-	for len(tokens) > 0 && tokens[0].isPlain() {
-		head, tokens = append(head, tokens[0].b), tokens[1:]
+func (g *packedWild) bound(tokens []token) {
+	for len(tokens) > 0 && tokens[0].kind == tokenByte {
+		g.head, tokens = g.head+1, tokens[1:]
 	}
-	for len(tokens) > 0 && tokens[len(tokens)-1].isPlain() {
-		tail, tokens = append(tail, tokens[len(tokens)-1].b), tokens[:len(tokens)-1]
+	for len(tokens) > 0 && tokens[len(tokens)-1].kind == tokenByte {
+		g.tail, tokens = g.tail+1, tokens[:len(tokens)-1]
 	}
-	slices.Reverse(tail)
-	g.head, g.tail = within(pattern, head), within(pattern, tail)
 }
 
-// within is text as a part of pattern, if it is one: it takes no memory then.
-func within(pattern string, text []byte) string {
-	if i := strings.Index(pattern, string(text)); i >= 0 {
-		return pattern[i : i+len(text)]
+// wild is the compiled pattern of a rule.
+func (l *List) wild(r *rule) wild {
+	if r.kind != globTokens {
+		tokens, _ := compileWild(nil, nil, l.pattern(r), false)
+		return wild{tokens: tokens}
 	}
-	return string(text)
+	g, pattern := &l.wilds[r.wild], l.pattern(r)
+	return wild{
+		tokens: l.tokens[g.tokens : g.tokens+g.length], sets: l.sets[g.sets:],
+		head: pattern[:g.head], tail: pattern[len(pattern)-int(g.tail):],
+	}
 }
-
-func (t token) isPlain() bool { return t.kind == tokenByte || t.kind == tokenEscaped }
 
 // mayMatch tells of most texts at once that they do not match.
 func (g *wild) mayMatch(text []byte) bool {
@@ -159,19 +167,6 @@ func compileStars(pattern string, i int, path bool) (token, int) {
 	return token{kind: tokenStar}, end - i
 }
 
-func (g *glob) add(t token) {
-	switch {
-	case t.isSlash():
-		g.slashes++
-	case t.kind == tokenDirs1:
-		g.slashes++
-		g.deep = true
-	case t.kind == tokenDirs || t.kind == tokenAll:
-		g.deep = true
-	}
-	g.tokens = append(g.tokens, t)
-}
-
 func (t token) isSlash() bool {
 	return t.b == '/' && (t.kind == tokenByte || t.kind == tokenEscaped)
 }
@@ -196,18 +191,18 @@ func (g *wild) takes(t token, b byte, fold bool) bool {
 	return false
 }
 
-// matches tells whether the pattern matches the whole text.
-func (g *glob) matches(text []byte, fold bool) bool {
-	switch {
-	case g.kind == globLiteral:
-		return equal(text, g.literal, fold)
-	case g.kind == globSuffix:
-		from := len(text) - len(g.literal)
-		return from >= 0 && equal(text[from:], g.literal, fold)
-	case !fold && !g.mayMatch(text):
-		return false
+// matches tells whether the rule's pattern matches the whole text.
+func (l *List) matches(r *rule, text []byte, fold bool) bool {
+	switch r.kind {
+	case globLiteral:
+		return equal(text, l.literal(r), fold)
+	case globSuffix:
+		literal := l.literal(r)
+		from := len(text) - len(literal)
+		return from >= 0 && equal(text[from:], literal, fold)
 	}
-	return g.match(g.tokens, text, fold)
+	w := l.wild(r)
+	return (fold || w.mayMatch(text)) && w.match(w.tokens, text, fold)
 }
 
 // equal tells whether a text is the plain bytes of a pattern.
@@ -283,23 +278,9 @@ func (g *wild) match(tokens []token, text []byte, fold bool) bool {
 	}
 }
 
-// compiled is the pattern in tokens, whatever its kind.
-func (g *glob) compiled() *wild {
-	pattern := g.literal
-	switch g.kind {
-	case globTokens:
-		return g.wild
-	case globSuffix:
-		pattern = "*" + pattern
-	}
-	plain, _ := compileWild(pattern, false)
-	return plain.wild
-}
-
 // mayMatchBelow tells whether a path strictly below the directory dir could
 // match. It may say yes where no such path exists.
-func (g *glob) mayMatchBelow(dir []byte, fold bool) bool {
-	w := g.compiled()
+func (w *wild) mayMatchBelow(dir []byte, fold bool) bool {
 	tokens := w.tokens
 	for len(dir) > 0 {
 		component, rest, _ := bytes.Cut(dir, []byte{'/'})

@@ -11,7 +11,7 @@
 package ignore
 
 import (
-	"bytes"
+	"slices"
 	"strings"
 )
 
@@ -21,117 +21,167 @@ type Rule struct {
 	Line    int    // 1-based
 	Text    string // the pattern as written, without trailing blanks and line end
 	Negated bool   // "!": the rule un-ignores
-
-	dirOnly bool
-	glob    glob
-	path    bool // holds a slash: matched against the path below the list's directory
 }
 
 // List is the parsed content of one ignore file. It is immutable and safe for
 // concurrent use; the same List may be used by any number of matchers.
+//
+// An ignore file may have millions of lines, so that each byte of a rule counts: what a
+// rule says is read from the file's text whenever it is asked for.
 type List struct {
-	rules []Rule
+	source  string
+	content string
+	rules   []rule
+	wilds   []packedWild // of the rules with special characters
+	tokens  []token      // of all wilds
+	sets    []byteSet    // of all wilds
 
 	// The most frequent rules are found by lookup instead of by a scan: plain
 	// names, "*.extension", and paths by how many slashes they hold, which is
-	// how deep below the list's directory they can match. rest holds the
-	// positions of all others. Of several rules with one name the last is found,
-	// and from each the one before it.
-	names      map[string]int32
-	extensions map[string]int32
-	before     []int32 // by position: -1 if there is none
+	// how deep below the list's directory they can match. All are positions in
+	// rules: those of names and extensions sorted by what they are looked up by, and
+	// then as in the file; rest holds all others.
+	names      []int32
+	extensions []int32
 	paths      map[int32][]int32
 	rest       []int32
 
-	negatedPaths []int32 // positions of the negated rules that hold a slash
+	negatedPaths []int32 // the negated rules that hold a slash
 }
 
-// Parse reads an ignore file. The source is copied into each rule, for
-// messages. An empty file gives nil, which is a valid list without rules.
+// rule is one pattern, at its place in the list's content.
+type rule struct {
+	at, width uint32
+	slashes   int32 // that a match must hold: exactly, or at least if deep
+	wild      int32 // position in wilds, of globTokens
+	kind      globKind
+	negated   bool
+	dirOnly   bool
+	path      bool // holds a slash: matched against the path below the list's directory
+	deep      bool // holds a "**" that crosses directories
+}
+
+// maxContent is how much of a file is read as rules: a rule's place is 32 bits wide. Git
+// reads no file of more than 100 MiB.
+const maxContent = 1<<31 - 1
+
+// Parse reads an ignore file. An empty file gives nil, which is a valid list without rules.
 //
 // As in Git: a UTF-8 byte order mark at the start is skipped, a line ends at
 // LF and loses one CR before it, "#" begins a comment in the first column
 // only, trailing blanks go unless escaped, and a NUL ends the pattern.
-func Parse(source string, data []byte) *List {
-	content := string(bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))) // which the rules are parts of
-	l := &List{names: map[string]int32{}, extensions: map[string]int32{}, paths: map[int32][]int32{}}
-	for line := 1; len(content) > 0; line++ {
-		var text string
-		text, content, _ = strings.Cut(content, "\n")
-		text = strings.TrimSuffix(text, "\r")
-		text, _, _ = strings.Cut(text, "\x00")
-		if len(text) == 0 || text[0] == '#' {
-			continue
+func Parse[T ~string | ~[]byte](source string, data T) *List {
+	content := strings.TrimPrefix(string(data), "\xef\xbb\xbf")
+	l := &List{source: source, content: content[:min(len(content), maxContent)]}
+	l.rules = make([]rule, 0, strings.Count(l.content, "\n")+1)
+	for at := 0; at < len(l.content); {
+		line, _, _ := strings.Cut(l.content[at:], "\n")
+		text, _, _ := strings.Cut(strings.TrimSuffix(line, "\r"), "\x00")
+		if len(text) > 0 && text[0] != '#' {
+			l.add(rule{at: uint32(at), width: uint32(len(trimBlanks(text)))})
 		}
-		if r, ok := parseRule(trimBlanks(text)); ok {
-			r.Source, r.Line = source, line
-			l.add(r)
-		}
+		at += len(line) + 1
 	}
 	if len(l.rules) == 0 {
 		return nil
 	}
+	l.rules, l.wilds, l.tokens, l.sets = fitted(l.rules), fitted(l.wilds), fitted(l.tokens), fitted(l.sets)
+	l.sort()
 	return l
 }
 
-// Rules lists the rules in the order of the file.
-func (l *List) Rules() []Rule {
-	if l == nil {
-		return nil
+// fitted gives back the room that a slice has left, if it is worth it.
+func fitted[E any](s []E) []E {
+	if cap(s)-len(s) <= len(s)/8 {
+		return s
 	}
-	return append([]Rule(nil), l.rules...)
+	return append(make([]E, 0, len(s)), s...)
 }
 
-func (l *List) add(r Rule) {
-	n, before := int32(len(l.rules)), int32(-1)
-	switch {
-	case !r.path && r.glob.kind == globLiteral:
-		before = replace(l.names, r.glob.literal, n)
-	case !r.path && r.glob.kind == globSuffix && r.glob.literal != "" && extension(r.glob.literal) == r.glob.literal:
-		before = replace(l.extensions, r.glob.literal, n)
-	case r.path && !r.glob.deep:
-		l.paths[r.glob.slashes] = append(l.paths[r.glob.slashes], n)
-	default:
-		l.rest = append(l.rest, n)
+// add adds a rule of which the place is known, unless it can match nothing.
+func (l *List) add(r rule) {
+	text := l.text(&r)
+	r.negated = strings.HasPrefix(text, "!")
+	text = strings.TrimPrefix(text, "!")
+	r.dirOnly = strings.HasSuffix(text, "/")
+	text = strings.TrimSuffix(text, "/")
+	r.path = strings.Contains(text, "/")
+	if pattern := l.pattern(&r); pattern != "" && l.compile(&r, pattern) {
+		l.rules = append(l.rules, r)
 	}
-	if r.path && r.Negated {
-		l.negatedPaths = append(l.negatedPaths, n)
-	}
-	l.rules, l.before = append(l.rules, r), append(l.before, before)
 }
 
-// replace notes the position of a rule by its name, and gives the one before, -1 if
-// there is none.
-func replace(last map[string]int32, name string, n int32) int32 {
-	before, ok := last[name]
-	if last[name] = n; !ok {
-		return -1
+// sort puts each rule where it is looked for.
+func (l *List) sort() {
+	l.paths = map[int32][]int32{}
+	for n := range l.rules {
+		r, n := &l.rules[n], int32(n)
+		switch {
+		case r.isName():
+			l.names = append(l.names, n)
+		case l.isExtension(r):
+			l.extensions = append(l.extensions, n)
+		case r.path && !r.deep:
+			l.paths[r.slashes] = append(l.paths[r.slashes], n)
+		default:
+			l.rest = append(l.rest, n)
+		}
+		if r.path && r.negated {
+			l.negatedPaths = append(l.negatedPaths, n)
+		}
 	}
-	return before
+	byLiteral := func(a, b int32) int {
+		if order := strings.Compare(l.literal(&l.rules[a]), l.literal(&l.rules[b])); order != 0 {
+			return order
+		}
+		return int(a - b)
+	}
+	slices.SortFunc(l.names, byLiteral)
+	slices.SortFunc(l.extensions, byLiteral)
+	l.names, l.extensions, l.rest, l.negatedPaths = fitted(l.names), fitted(l.extensions), fitted(l.rest), fitted(l.negatedPaths)
+	for slashes, list := range l.paths {
+		l.paths[slashes] = fitted(list)
+	}
 }
 
-// parseRule reports false for a line that can match nothing.
-func parseRule(text string) (Rule, bool) {
-	r := Rule{Text: text}
-	pattern := text
-	if strings.HasPrefix(pattern, "!") {
-		r.Negated = true
-		pattern = pattern[1:]
+func (r *rule) isName() bool { return !r.path && r.kind == globLiteral }
+
+func (l *List) isExtension(r *rule) bool {
+	literal := l.literal(r)
+	return !r.path && r.kind == globSuffix && literal != "" && extension(literal) == literal
+}
+
+// text is the rule as written, without trailing blanks and line end.
+func (l *List) text(r *rule) string { return l.content[r.at : r.at+r.width] }
+
+// pattern is what of a rule's text names are compared with.
+func (l *List) pattern(r *rule) string {
+	from, to := r.at, r.at+r.width
+	if r.negated {
+		from++
 	}
-	if strings.HasSuffix(pattern, "/") {
-		r.dirOnly = true
-		pattern = pattern[:len(pattern)-1]
+	if r.dirOnly {
+		to--
 	}
-	r.path = strings.Contains(pattern, "/")
-	if r.path {
-		pattern = strings.TrimPrefix(pattern, "/")
+	if r.path && l.content[from] == '/' {
+		from++
 	}
-	if pattern == "" {
-		return Rule{}, false
+	return l.content[from:to]
+}
+
+// literal is the part without special characters of a pattern of globLiteral or globSuffix.
+func (l *List) literal(r *rule) string {
+	pattern := l.pattern(r)
+	if r.kind == globSuffix {
+		return pattern[1:]
 	}
-	g, ok := compile(pattern, r.path)
-	r.glob = g
-	return r, ok
+	return pattern
+}
+
+// rule describes the rule at a position.
+func (l *List) rule(n int) *Rule {
+	r := &l.rules[n]
+	return &Rule{Source: l.source, Line: strings.Count(l.content[:r.at], "\n") + 1, Text: l.text(r), Negated: r.negated}
 }
 
 // trimBlanks removes trailing spaces (not tabs, as Git) that no backslash

@@ -1,11 +1,33 @@
 package ignore
 
+import "sort"
+
 // Verdict tells whether a path is ignored and which rule said so: the last
 // one that matches the path itself or, below an ignored directory, the one
-// that ignored the directory. Rule is nil if none matches.
+// that ignored the directory.
 type Verdict struct {
 	Ignored bool
-	Rule    *Rule
+	list    *List // of the rule; nil if none matches
+	rule    int
+}
+
+// Ruled tells whether a rule said so.
+func (v Verdict) Ruled() bool { return v.list != nil }
+
+// Rule is the rule that said so, nil if none matches.
+func (v Verdict) Rule() *Rule {
+	if v.list == nil {
+		return nil
+	}
+	return v.list.rule(v.rule)
+}
+
+// Source is the rule's, "" if none matches.
+func (v Verdict) Source() string {
+	if v.list == nil {
+		return ""
+	}
+	return v.list.source
 }
 
 // Files are the ignore rules that one directory brings with it. A list is nil
@@ -121,7 +143,10 @@ func (m *Matcher) MayContainIncluded(name string) bool {
 	path := append(append(buffer[:0], m.path...), name...)
 	for f := m.umbra; f != nil; f = f.next {
 		for _, n := range f.list.negatedPaths {
-			if f.rank(int(n)) > selfRank && f.list.rules[n].glob.mayMatchBelow(path[f.base:], m.fold) {
+			if f.rank(int(n)) <= selfRank {
+				continue
+			}
+			if w := f.list.wild(&f.list.rules[n]); w.mayMatchBelow(path[f.base:], m.fold) {
 				return true
 			}
 		}
@@ -141,22 +166,20 @@ func (m *Matcher) match(name string, isDir bool) (Verdict, rank) {
 		if n < 0 {
 			continue
 		}
-		r := &f.list.rules[n]
 		switch {
-		case r.Negated && f.rank(n) > m.selfRank:
-			return Verdict{Rule: r}, 0
+		case f.list.rules[n].negated && f.rank(n) > m.selfRank:
+			return Verdict{list: f.list, rule: n}, 0
 		case m.self.Ignored:
 			return m.self, max(m.selfRank, f.rank(n))
 		}
-		return Verdict{Ignored: true, Rule: r}, f.rank(n)
+		return Verdict{Ignored: true, list: f.list, rule: n}, f.rank(n)
 	}
 	if m.self.Ignored {
 		return m.self, m.selfRank
 	}
 	for f := m.git; f != nil; f = f.next {
 		if n := f.last(&e); n >= 0 {
-			r := &f.list.rules[n]
-			return Verdict{Ignored: !r.Negated, Rule: r}, 0
+			return Verdict{Ignored: !f.list.rules[n].negated, list: f.list, rule: n}, 0
 		}
 	}
 	return Verdict{}, 0
@@ -177,7 +200,7 @@ func (f *frame) last(e *entry) int {
 	l := f.list
 	if e.fold {
 		for n := len(l.rules) - 1; n >= 0; n-- {
-			if l.rules[n].matches(e, f) {
+			if f.matches(n, e) {
 				return n
 			}
 		}
@@ -197,7 +220,7 @@ func (f *frame) last(e *entry) int {
 // after that does.
 func (f *frame) scan(positions []int32, e *entry, best int) int {
 	for i := len(positions) - 1; i >= 0 && int(positions[i]) > best; i-- {
-		if f.list.rules[positions[i]].matches(e, f) {
+		if f.matches(int(positions[i]), e) {
 			return int(positions[i])
 		}
 	}
@@ -205,29 +228,35 @@ func (f *frame) scan(positions []int32, e *entry, best int) int {
 }
 
 // lastOf is the last of the rules of this name that applies to e, -1 if none does.
-func (l *List) lastOf(rules map[string]int32, name string, e *entry) int {
-	n, ok := rules[name]
-	for ; ok && n >= 0; n = l.before[n] {
-		if l.rules[n].applies(e) {
-			return int(n)
+func (l *List) lastOf(sorted []int32, name string, e *entry) int {
+	end := sort.Search(len(sorted), func(i int) bool { return l.literal(&l.rules[sorted[i]]) > name })
+	for i := end - 1; i >= 0; i-- {
+		r := &l.rules[sorted[i]]
+		if l.literal(r) != name {
+			break
+		}
+		if r.applies(e) {
+			return int(sorted[i])
 		}
 	}
 	return -1
 }
 
-func (r *Rule) applies(e *entry) bool {
-	return (e.dir || !r.dirOnly) && (r.path || !r.Negated || !e.inIgnored)
+func (r *rule) applies(e *entry) bool {
+	return (e.dir || !r.dirOnly) && (r.path || !r.negated || !e.inIgnored)
 }
 
-func (r *Rule) matches(e *entry, f *frame) bool {
+// matches tells whether the rule at a position of the list matches.
+func (f *frame) matches(n int, e *entry) bool {
+	r := &f.list.rules[n]
 	if !r.applies(e) {
 		return false
 	}
 	text := e.path[f.base:]
 	if !r.path {
 		text = e.path[len(e.path)-len(e.name):]
-	} else if slashes := int32(e.depth - f.depth); slashes < r.glob.slashes || slashes > r.glob.slashes && !r.glob.deep {
+	} else if slashes := int32(e.depth - f.depth); slashes < r.slashes || slashes > r.slashes && !r.deep {
 		return false
 	}
-	return r.glob.matches(text, e.fold)
+	return f.list.matches(r, text, e.fold)
 }

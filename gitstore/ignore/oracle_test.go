@@ -138,10 +138,10 @@ func (o *oracle) compare(paths []string, isDir map[string]bool, ignoreCase bool)
 	for _, path := range paths {
 		got := ""
 		v := mine.Match(path, isDir[path])
-		if v.Rule != nil {
-			got = v.Rule.Source + ":" + strconv.Itoa(v.Rule.Line) + ":" + v.Rule.Text
-			if v.Ignored == v.Rule.Negated {
-				o.t.Errorf("%q: ignored is %v by %q", path, v.Ignored, v.Rule.Text)
+		if rule := v.Rule(); rule != nil {
+			got = rule.Source + ":" + strconv.Itoa(rule.Line) + ":" + rule.Text
+			if v.Ignored == rule.Negated {
+				o.t.Errorf("%q: ignored is %v by %q", path, v.Ignored, rule.Text)
 			}
 		}
 		if got != want[path] {
