@@ -36,6 +36,10 @@ const (
 	// again, or the user's repository tracks it.
 	ReasonWithheld Reason = "withheld"
 
+	// ReasonDepth is a directory below more others than Git follows, and so more than
+	// any walk does that somebody makes directories ahead of.
+	ReasonDepth Reason = "depth"
+
 	// ReasonIgnored is only an answer of Recorded.Eligible: ignored paths are
 	// not listed in a record.
 	ReasonIgnored Reason = "ignored"

@@ -6,12 +6,15 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"golang.org/x/sys/unix"
 
+	"github.com/umbra-vcs/umbra/gitstore/beneath"
 	"github.com/umbra-vcs/umbra/scripts/patience"
 )
 
@@ -171,5 +174,84 @@ func TestWalksWhileEverythingChanges(t *testing.T) {
 	writers.Wait()
 	if got, want := l.walk(), l.freshTree(); got.Tree != want {
 		t.Errorf("the walk after all that holds %d files, which are not those there", len(l.files(got)))
+	}
+}
+
+// TestTreeThatGrowsUnderTheWalk: somebody makes a directory in each one that the walk comes
+// to. The walk comes to an end all the same, and says where.
+func TestTreeThatGrowsUnderTheWalk(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, Settings{})
+	l.write("d/f", "f")
+	root, err := beneath.Open(l.root)
+	l.must(err)
+	defer root.Close()
+	l.scanner.hooks.beforeList = func(path string) {
+		if path != "" {
+			l.must(root.MkdirAll(path+"/d", 0o755))
+		}
+	}
+	r := l.walk()
+	end := "d" + strings.Repeat("/d", deepest)
+	if want := []Skipped{{Path: end, Reason: ReasonDepth}}; !slices.Equal(withoutTimes(r.Skipped), want) {
+		t.Errorf("%d paths are left out", len(r.Skipped))
+	}
+	l.wantFiles(r, map[string]string{"d/f": "f"})
+}
+
+// TestNoWalkLeavesTheWorkspace: directories are exchanged for links that lead outside, and
+// move into each other and out again, while walks go through them. Nothing from outside is
+// ever captured.
+func TestNoWalkLeavesTheWorkspace(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, Settings{})
+	outside := t.TempDir()
+	l.must(os.MkdirAll(filepath.Join(outside, "private"), 0o755))
+	for _, name := range []string{"key", "private/key"} {
+		l.must(os.WriteFile(filepath.Join(outside, name), []byte("outside"), 0o600))
+	}
+	for _, name := range []string{"a/f", "a/b/f", "a/b/c/f", "x/f"} {
+		l.write(name, "inside")
+	}
+	stop := make(chan struct{})
+	var writers sync.WaitGroup
+	for seed := range uint64(2) {
+		writers.Go(func() {
+			dirs := []string{"a", "a/b", "a/b/c", "x", "x/b", "x/a/b", "b", "c"}
+			random := rand.New(rand.NewPCG(seed, 3))
+			draw := func() string { return l.path(dirs[random.IntN(len(dirs))]) }
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				// Any of these may fail: what they meet is not what was there before.
+				switch at := draw(); random.IntN(4) {
+				case 0:
+					_ = os.Rename(at, at+".was")
+					_ = os.Symlink(outside, at)
+					_ = os.RemoveAll(at + ".was")
+				case 1:
+					_ = os.Remove(at) // if it is a link
+					_ = os.MkdirAll(at, 0o755)
+					_ = os.WriteFile(at+"/f", []byte("inside"), 0o644)
+				default:
+					_ = os.Rename(at, draw())
+				}
+			}
+		})
+	}
+	for range 150 {
+		for path, content := range l.files(l.walk()) {
+			if content == "outside" {
+				t.Errorf("%q is a file from outside", path)
+			}
+		}
+	}
+	close(stop)
+	writers.Wait()
+	if got, want := l.walk(), l.freshTree(); got.Tree != want {
+		t.Error("the walk after all that is not what is there")
 	}
 }
