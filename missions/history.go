@@ -83,8 +83,15 @@ type Holders struct {
 	Captured  bool     `json:"captured"`        // a newest snapshot holds it: the next one will as well
 	// CapturedPaths are what the path is in those, whose workspaces may be others; that
 	// of a directory ends in a slash.
-	CapturedPaths []string `json:"captured_paths,omitempty"`
-	Repository    string   `json:"repository,omitempty"` // the user's own repository, if it has the content too
+	CapturedPaths []string   `json:"captured_paths,omitempty"`
+	Repository    string     `json:"repository,omitempty"` // the user's own repository, if it has the content too
+	Pushed        []PushedTo `json:"pushed,omitempty"`     // the remotes that have some of these missions
+}
+
+// PushedTo is a remote, and what the names of all refs there begin with that Umbra has pushed.
+type PushedTo struct {
+	Remote string `json:"remote"`
+	Refs   string `json:"refs"`
 }
 
 // Holder is a mission, and which of its own snapshots hold a path.

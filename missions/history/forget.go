@@ -68,6 +68,9 @@ func forgettingSteps(found missions.Holders, secrets []string, caches string) []
 		steps = append(steps, "your own repository "+found.Repository+" has it too: Umbra changes nothing there. What it tracks is captured whatever the pattern:",
 			"git rm --cached "+home.ShellQuote(found.Path))
 	}
+	for _, to := range found.Pushed {
+		steps = append(steps, "the remote "+to.Remote+" has what was pushed to it, and so may whoever has fetched: have all refs deleted there that begin with "+to.Refs)
+	}
 	var live []string
 	for _, h := range found.Missions {
 		if h.Live {

@@ -16,6 +16,7 @@ import (
 	"github.com/umbra-vcs/umbra/missions/addresses"
 	"github.com/umbra-vcs/umbra/missions/home"
 	"github.com/umbra-vcs/umbra/missions/projects"
+	"github.com/umbra-vcs/umbra/missions/remotes"
 )
 
 // holders lists which snapshots of a project hold a path: of every mission, removed ones
@@ -45,6 +46,13 @@ func (rd *Reader) holders(ctx context.Context, r missions.ForgetRequest) (missio
 		s.found.Missions, s.found.Snapshots = append(s.found.Missions, *h), s.found.Snapshots+h.Snapshots
 	}
 	slices.SortFunc(s.found.Missions, func(a, b missions.Holder) int { return strings.Compare(a.Name+a.ID, b.Name+b.ID) })
+	var ids []string
+	for _, h := range s.found.Missions {
+		ids = append(ids, h.ID)
+	}
+	if s.found.Pushed, err = remotes.PushedTo(at.Project, ids); err != nil {
+		return missions.Holders{}, err
+	}
 	if repo := at.Binding.CommonDir; repo != "" && home.IsThere(repo) && len(s.contents) > 0 {
 		has, err := s.isInRepository(ctx, repo)
 		if err != nil {

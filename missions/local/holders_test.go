@@ -5,6 +5,7 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/umbra-vcs/umbra/missions"
@@ -123,4 +124,35 @@ func TestHoldersInSubdirectories(t *testing.T) {
 		t.Errorf("of another file: %v", got)
 	}
 	b.healthy()
+}
+
+// TestForgetNamesRemotes: a remote that has been sent snapshots of a mission is named, with
+// where it has them; another one is not.
+func TestForgetNamesRemotes(t *testing.T) {
+	t.Parallel()
+	c := startRemote(t)
+	c.hook("SessionStart", map[string]any{"source": "startup"})
+	c.takeTurn("first", "a.txt", "one\n")
+	forget := func() missions.Holders {
+		t.Helper()
+		found, err := c.local.Forget(t.Context(), missions.ForgetRequest{Caller: c.caller(), Path: "a.txt"})
+		c.fails("forget", err, missions.KindConflict)
+		if named := strings.Contains(missions.AsError(err).Hint, "the remote office has"); named != (len(found.Pushed) > 0) {
+			t.Errorf("the remote is named: %t, %+v", named, found.Pushed)
+		}
+		return found
+	}
+	if found := forget(); len(found.Pushed) > 0 {
+		t.Errorf("nothing was pushed: %+v", found.Pushed)
+	}
+	c.push()
+	found := forget()
+	if len(found.Pushed) != 1 || found.Pushed[0].Remote != "office" {
+		t.Fatalf("pushed to %+v", found.Pushed)
+	}
+	for _, ref := range strings.Fields(c.remoteGit("for-each-ref", "--format=%(refname)")) {
+		if !strings.HasPrefix(ref, found.Pushed[0].Refs) {
+			t.Errorf("%s does not begin with %s", ref, found.Pushed[0].Refs)
+		}
+	}
 }
