@@ -47,13 +47,23 @@ type forkJob struct {
 	notes         []string
 }
 
-func (j *forkJob) begin() error {
-	j.doc = projects.ForkDoc{Project: j.moment.Project.Dir, Mission: j.id, Name: j.name, Recreated: j.id == j.moment.ID, Owner: j.forker.Self}
+func (j *forkJob) begin(ctx context.Context) error {
+	s := j.moment.Snapshot
+	j.doc = projects.ForkDoc{
+		Project: j.moment.Project.Dir, Mission: j.id, Name: j.name, Snapshot: s.ID.String(), Record: s.Record.String(),
+		Recreated: j.id == j.moment.ID, Owner: j.forker.Self,
+	}
 	op, err := j.forker.Journal.Begin(j.forker.NewID(), projects.ForkKind, j.doc)
 	if err != nil {
 		return fmt.Errorf("journal the fork: %w", err)
 	}
 	j.Operation = op
+	if j.moment.Tip != nil && s.ID == j.moment.Tip.ID { // that always stays
+		return nil
+	}
+	if err := j.forker.CheckNotPruned(ctx, j.moment.Mission, s.Snapshot); err != nil {
+		return errors.Join(err, op.Finish())
+	}
 	return nil
 }
 
@@ -291,11 +301,6 @@ func (j *forkJob) complete(ctx context.Context) error {
 // source's, shared and not copied.
 func (j *forkJob) publish(ctx context.Context) (*projects.Mission, error) {
 	p, s, m := j.moment.Project, j.moment.Snapshot, j.mission
-	batch := p.Store.NewBatch()
-	defer batch.Discard()
-	if err := batch.Prove(s.ID, s.Record); err != nil { // it may have been pruned before the fork was in the journal
-		return nil, err
-	}
 	if err := j.forker.AddLocation(ctx, p, m.Binding.Workspace, m.Binding.Identity); err != nil {
 		return nil, fmt.Errorf("note the workspace: %w", err)
 	}

@@ -48,7 +48,7 @@ func (f *Forker) ReserveNames(ctx context.Context, at addresses.ResolvedMoment, 
 		if job.directory, err = f.forkDirectory(at, r, config.Fork, job.name); err != nil {
 			return jobs, err
 		}
-		if err := job.begin(); err != nil {
+		if err := job.begin(ctx); err != nil {
 			return jobs, err
 		}
 		jobs = append(jobs, job)

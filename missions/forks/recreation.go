@@ -127,7 +127,7 @@ func (f *Forker) remakeWorkspace(ctx context.Context, m *projects.Mission, direc
 		forker: f, moment: addresses.ResolvedMoment{Mission: m, Snapshot: projects.NumberedSnapshot{Snapshot: m.Tip}},
 		copyLimit: limit, id: m.ID, name: m.Name, directory: directory,
 	}
-	if err := job.begin(); err != nil {
+	if err := job.begin(ctx); err != nil {
 		return nil, err
 	}
 	if err := job.MakeWorkspace(ctx); err != nil {

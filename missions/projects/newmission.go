@@ -55,9 +55,12 @@ const ForkKind = "fork"
 // finished. It is made durable before anything is made, and again as more is
 // known.
 type ForkDoc struct {
-	Project      string        `json:"project"` // the directory in Umbra's home
-	Mission      string        `json:"mission"`
-	Name         string        `json:"name"`
+	Project string `json:"project"` // the directory in Umbra's home
+	Mission string `json:"mission"`
+	Name    string `json:"name"`
+	// Snapshot and Record are what it is made of: pruning keeps what the journal names.
+	Snapshot     string        `json:"snapshot,omitempty"`
+	Record       string        `json:"record,omitempty"`
 	Workspace    fork.Document `json:"workspace"`
 	SessionFiles []string      `json:"session,omitempty"` // files placed in the agent's store
 	// Recreated is a mission's lost workspace being made again: the mission is
