@@ -36,6 +36,7 @@ const (
 	AuthorOther   Author = "between" // between turns: the user, or another program
 	AuthorCommit  Author = "commit"  // a commit of the user's repository
 	AuthorUnknown Author = "before"  // it was there before Umbra, and in no commit
+	AuthorPruned  Author = "pruned"  // others changed the file too in what was pruned: nobody can tell
 )
 
 // BlamedLine is a line, and the first snapshot that has it, or the user's commit.
@@ -48,14 +49,16 @@ type BlamedLine struct {
 
 // LineOrigin is where a line comes from. What does not apply is empty.
 type LineOrigin struct {
-	Mission  string    `json:"mission"` // its name
-	Snapshot string    `json:"snapshot"`
-	Address  string    `json:"address"`
-	Turn     int       `json:"turn"`
-	Prompt   string    `json:"prompt"`  // in one line and cut
-	Message  string    `json:"message"` // the snapshot's label, or the commit's subject
-	Agent    string    `json:"agent"`
-	At       time.Time `json:"at"`
-	Commit   string    `json:"commit"`
-	Path     string    `json:"path,omitempty"` // what the file was called then, where that differs
+	Mission  string `json:"mission"` // its name
+	Snapshot string `json:"snapshot"`
+	Address  string `json:"address"`
+	Turn     int    `json:"turn"`
+	// FirstTurn is set where turns were pruned: it is of one of those from FirstTurn to Turn.
+	FirstTurn int       `json:"first_turn,omitempty"`
+	Prompt    string    `json:"prompt"`  // in one line and cut
+	Message   string    `json:"message"` // the snapshot's label, or the commit's subject
+	Agent     string    `json:"agent"`
+	At        time.Time `json:"at"`
+	Commit    string    `json:"commit"`
+	Path      string    `json:"path,omitempty"` // what the file was called then, where that differs
 }

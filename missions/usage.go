@@ -89,6 +89,9 @@ type PruneResult struct {
 	Missions []PrunedMission `json:"missions"`
 	// Owed says that what was dropped before was not all given back yet: it would be now.
 	Owed bool `json:"owed,omitempty"`
+	// Lost counts the objects that umbra doctor has said are lost for good: what needs one of
+	// those stays as it is.
+	Lost int `json:"lost,omitempty"`
 	// Bytes is what is given back: what the disk has more after it, as long as nothing else
 	// writes; of a preview about that.
 	Bytes int64 `json:"bytes"`
@@ -112,7 +115,21 @@ type PrunedMission struct {
 	Pruned  int    `json:"pruned"`
 	// Bytes is about what those take that go, and nothing else needs.
 	Bytes int64 `json:"bytes"`
+	// Moments are the snapshots that go, the newest first.
+	Moments []PrunedMoment `json:"moments"`
 	// Why counts the kept snapshots by the reason: tip, last, within, hourly, daily, start,
 	// fork_point, pin, undo, conversation, unpushed, in_use, merged, turn. One may have several.
 	Why map[string]int `json:"why"`
+}
+
+// PrunedMoment is a snapshot that goes.
+type PrunedMoment struct {
+	Address  string    `json:"address"`
+	Snapshot string    `json:"snapshot"`
+	Turn     int       `json:"turn"`
+	Prompt   string    `json:"prompt"` // of its turn, in one line and cut
+	At       time.Time `json:"at"`
+	// TurnsBack says how many turns of the mission came after its own, each snapshot outside
+	// of turns counted as one. With its age that is why no policy keeps it.
+	TurnsBack int `json:"turns_back"`
 }

@@ -10,8 +10,9 @@ func Du() *call.Verb {
 	return &call.Verb{
 		Name: "du", Short: "say what Umbra takes on the disk, and what could be given back",
 		Long: `By project and mission: what is stored of one alone, and what several share. Files
-that are borrowed from your repositories take nothing. umbra prune --dry-run says what old
-snapshots take that could go.`,
+that are borrowed from your repositories take nothing. What could be given back comes last,
+with what to type: old snapshots, the trash, workspaces of forks whose agent has ended.
+umbra prune --dry-run lists the snapshots.`,
 		Run: runDu,
 	}
 }

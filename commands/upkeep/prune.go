@@ -3,6 +3,7 @@ package upkeep
 import (
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/umbra-vcs/umbra/commands/call"
 	"github.com/umbra-vcs/umbra/commands/flags"
@@ -121,6 +122,39 @@ var keptReasons = [][2]string{
 	{"merged", "promoted or merged"}, {"turn", "beside those in their turns"},
 }
 
+// shownTurns are so many of the turns that go, of each end.
+const shownTurns = 5
+
+// describePruned lists the turns that go, and how old they are: that is why. A long list is
+// folded.
+func describePruned(p *print.Printer, m missions.PrunedMission, at time.Time) {
+	var turns [][]missions.PrunedMoment
+	for _, moment := range m.Moments {
+		if last := len(turns) - 1; last >= 0 && turns[last][0].TurnsBack == moment.TurnsBack {
+			turns[last] = append(turns[last], moment)
+			continue
+		}
+		turns = append(turns, []missions.PrunedMoment{moment})
+	}
+	var t print.Table
+	for i, turn := range turns {
+		if len(turns) > 2*shownTurns+1 && i >= shownTurns && i < len(turns)-shownTurns {
+			if i == shownTurns {
+				t.Row(print.Dim.Cell("…"), print.Dim.Cell(""), print.Dim.Cell(print.Count(len(turns)-2*shownTurns, "more turn")+" (--json lists all)"))
+			}
+			continue
+		}
+		newest := turn[0]
+		what := newest.Prompt
+		if len(turn) > 1 {
+			what = strings.TrimSpace(what + " (" + print.Count(len(turn), "snapshot") + ")")
+		}
+		t.Row(print.Yellow.Cell(print.Clean(newest.Address)), print.Dim.Cell(print.Age(at.Sub(newest.At))+", "+print.Count(newest.TurnsBack, "turn")+" back"),
+			print.Plain.Cell(print.Clean(what)))
+	}
+	t.Print(p, "  ")
+}
+
 func describePrune(p *print.Printer, r missions.PruneResult) {
 	goes := "dropped"
 	if r.Preview {
@@ -142,6 +176,10 @@ func describePrune(p *print.Printer, r missions.PruneResult) {
 			}
 		}
 		p.Line("  %s", p.Paint(print.Dim, "kept: "+strings.Join(why, ", ")))
+		describePruned(p, m, r.At)
+	}
+	if r.Lost > 0 {
+		p.Line("%s lost for good, as umbra doctor has said: what has them stays as it is", print.Count(r.Lost, "object"))
 	}
 	switch n := r.Pruned(); {
 	case n == 0 && r.Owed:

@@ -39,13 +39,12 @@ type gap struct {
 func (s *Store) ReadBoundary() (boundary, error) {
 	b := boundary{}
 	err := eachLine(s.dir, shallowFile, func(id gitstore.ID, _ string) error {
-		before, err := s.Ref(gitstore.BeforeRef(id))
-		if errors.Is(err, gitstore.ErrRefNotFound) {
-			err = nil
-		}
-		b[id] = gap{before: before}
-		return err
+		b[id] = gap{}
+		return nil
 	})
+	if err == nil && len(b) > 0 {
+		err = readBefore(s, b)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -63,6 +62,29 @@ func (s *Store) ReadBoundary() (boundary, error) {
 	}
 	s.bounds.Store(&b)
 	return b, nil
+}
+
+// readBefore reads what is left before each boundary. A ref of a boundary that can't be read
+// is an error.
+func readBefore(s *Store, b boundary) error {
+	refs, err := s.Refs(gitstore.RefBefore)
+	if err != nil {
+		return err
+	}
+	for _, ref := range refs.Refs {
+		if after, err := gitstore.ParseID(ref.Name.Arg()); err == nil {
+			if _, is := b[after]; is {
+				b[after] = gap{before: ref.ID}
+			}
+		}
+	}
+	for _, bad := range refs.Bad {
+		after, err := gitstore.ParseID(gitstore.RefName(bad.Ref).Arg())
+		if _, is := b[after]; is || err != nil {
+			return &bad
+		}
+	}
+	return nil
 }
 
 // eachLine reads a file of lines that each begin with an id; there may be none.

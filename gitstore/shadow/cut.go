@@ -15,27 +15,36 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore"
 )
 
-// Cut marks histories as pruned: for each commit of cuts the one before it goes, and the
-// history goes on at the one that it is given, zero if none is left. A boundary of a
-// commit that does not stay goes with it. Nothing is deleted, and ids stay what they are.
+// Cutting says where histories are cut, and what stays.
+type Cutting struct {
+	// Before says for each commit that stays though the one before it goes where its history
+	// goes on; zero if nothing is left.
+	Before map[gitstore.ID]gitstore.ID
+	// Stays reports whether a commit stays. A boundary of one that does not goes with it.
+	Stays func(gitstore.ID) bool
+	// Kept are the records that need a ref of their own, and no others do.
+	Kept map[gitstore.ID]bool
+	At   time.Time
+}
+
+// Cut marks histories as pruned. Nothing is deleted, and ids stay what they are.
 //
-// It may be killed at any instant. What is before a cut is kept by a ref first; then it is
-// noted that it is no loss; then all boundaries change in one step. The caller holds the
-// project's lock, exclusive.
-func Cut(ctx context.Context, s *Store, cuts map[gitstore.ID]gitstore.ID, stays func(gitstore.ID) bool, at time.Time) error {
+// It may be killed at any instant. Refs keep what is before a cut first; then it is noted
+// that it is no loss; then all boundaries change in one step. It waits for the disk a few
+// times, however many cuts there are. The caller holds the project's lock, exclusive.
+func Cut(ctx context.Context, s *Store, c Cutting) error {
 	old, err := s.ReadBoundary()
 	if err != nil {
 		return err
 	}
-	for _, after := range slices.SortedFunc(maps.Keys(cuts), gitstore.ID.Compare) {
-		if err := keepBefore(ctx, s, after, cuts[after]); err != nil {
-			return err
-		}
+	drop, err := keepCutOff(ctx, s, c, old)
+	if err != nil {
+		return err
 	}
 	next := maps.Clone(old)
-	maps.DeleteFunc(next, func(id gitstore.ID, _ gap) bool { return !stays(id) })
-	for after, before := range cuts {
-		next[after] = gap{before, at}
+	maps.DeleteFunc(next, func(id gitstore.ID, _ gap) bool { return !c.Stays(id) })
+	for after, before := range c.Before {
+		next[after] = gap{before, c.At}
 	}
 	// Until all boundaries have changed the old ones are needed, too.
 	both := maps.Clone(old)
@@ -52,7 +61,7 @@ func Cut(ctx context.Context, s *Store, cuts map[gitstore.ID]gitstore.ID, stays 
 	if err := writePruned(ctx, s, next); err != nil {
 		return err
 	}
-	return dropBefore(ctx, s, next)
+	return dropRefs(ctx, s, next, drop)
 }
 
 // owedFile is an empty file that is there while what was cut off may not have been given
@@ -83,25 +92,48 @@ func LastPruned(s *Store) (last time.Time, err error) {
 	return last, err
 }
 
-// keepBefore has a ref lead to what is left before a cut.
-func keepBefore(ctx context.Context, s *Store, after, before gitstore.ID) error {
-	ref := gitstore.BeforeRef(after)
-	have, err := s.Ref(ref)
-	if err != nil && !errors.Is(err, gitstore.ErrRefNotFound) {
-		return err
+// keepCutOff has refs lead to what is left before cuts, and to records that no other ref
+// leads to. Drop are the refs of records that need none any more.
+func keepCutOff(ctx context.Context, s *Store, c Cutting, old boundary) (drop map[gitstore.RefName]gitstore.ID, err error) {
+	set := map[gitstore.RefName]gitstore.ID{}
+	for after, before := range c.Before {
+		if !before.IsZero() && old[after].before != before {
+			set[gitstore.BeforeRef(after)] = before
+		}
 	}
-	switch {
-	case have == before:
-		return nil
-	case before.IsZero():
-		return nil // dropBefore takes the ref away once nothing goes by it
+	refs, err := s.Refs(gitstore.RefKeep)
+	if err != nil {
+		return nil, err
 	}
-	return s.UpdateRef(ctx, ref, have, before, gitstore.Durable)
+	if len(refs.Bad) > 0 {
+		return nil, &refs.Bad[0]
+	}
+	have := map[gitstore.ID]bool{}
+	drop = map[gitstore.RefName]gitstore.ID{}
+	for _, ref := range refs.Refs {
+		if !IsOwnKeep(ref) {
+			continue
+		}
+		if have[ref.ID] = true; !c.Kept[ref.ID] {
+			drop[ref.Name] = gitstore.ID{}
+		}
+	}
+	for id := range c.Kept {
+		if !have[id] {
+			set[gitstore.KeepRef(id)] = id
+		}
+	}
+	return drop, s.changePacked(ctx, set)
 }
 
-// dropBefore takes away the refs that keep what is before boundaries that are none any
-// more, or that nothing is left before.
-func dropBefore(ctx context.Context, s *Store, b boundary) error {
+// IsOwnKeep reports whether a ref keeps a record for pruning. The others are of pins.
+func IsOwnKeep(ref gitstore.Ref) bool {
+	return ref.Name.Kind() == gitstore.RefKeep && ref.Name == gitstore.KeepRef(ref.ID)
+}
+
+// dropRefs takes away the refs that keep what is before boundaries that are none any more,
+// or that nothing is left before, and some others.
+func dropRefs(ctx context.Context, s *Store, b boundary, drop map[gitstore.RefName]gitstore.ID) error {
 	refs, err := s.Refs(gitstore.RefBefore)
 	if err != nil {
 		return err
@@ -111,12 +143,12 @@ func dropBefore(ctx context.Context, s *Store, b boundary) error {
 		if err != nil {
 			return err
 		}
-		if b[after].before == ref.ID {
-			continue
+		if b[after].before != ref.ID {
+			drop[ref.Name] = gitstore.ID{}
 		}
-		if err := s.DeleteRef(ctx, ref.Name, ref.ID); err != nil {
-			return err
-		}
+	}
+	if err := s.changePacked(ctx, drop); err != nil {
+		return err
 	}
 	_, err = s.ReadBoundary()
 	return err

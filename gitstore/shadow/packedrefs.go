@@ -97,16 +97,30 @@ func (p *packedRefs) isBad(name string) bool {
 	return slices.ContainsFunc(p.broken, func(line string) bool { return strings.HasSuffix(line, " "+name) })
 }
 
+// with gives the file's content with refs set, and left out where the id is zero. Peeled ids
+// are kept with their lines.
+func (p *packedRefs) with(refs map[gitstore.RefName]gitstore.ID) []byte {
+	lines := slices.DeleteFunc(slices.Clone(p.lines), func(l packedRef) bool { _, is := refs[gitstore.RefName(l.name)]; return is })
+	for name, id := range refs {
+		if !id.IsZero() {
+			lines = append(lines, packedRef{name: string(name), id: id})
+		}
+	}
+	slices.SortFunc(lines, func(a, b packedRef) int { return strings.Compare(a.name, b.name) })
+	return p.encode(lines)
+}
+
 // without gives the file's content with one ref left out.
 func (p *packedRefs) without(name string) []byte {
+	return p.encode(slices.DeleteFunc(slices.Clone(p.lines), func(l packedRef) bool { return l.name == name }))
+}
+
+func (p *packedRefs) encode(lines []packedRef) []byte {
 	var b bytes.Buffer
 	if p.header != "" {
 		fmt.Fprintf(&b, "%s\n", p.header)
 	}
-	for _, l := range p.lines {
-		if l.name == name {
-			continue
-		}
+	for _, l := range lines {
 		fmt.Fprintf(&b, "%s %s\n", l.id, l.name)
 		if l.peeled != "" {
 			fmt.Fprintf(&b, "^%s\n", l.peeled)

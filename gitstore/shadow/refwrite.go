@@ -148,6 +148,55 @@ func (r *refs) deleteLocked(ctx context.Context, name string) error {
 	return r.sync.Dir(filepath.Dir(path))
 }
 
+// changePacked sets many refs of one directory, or deletes those of the zero id, durably and
+// with as few waits for the disk as one takes. Nobody else may move them meanwhile: the
+// caller holds the project's lock, exclusive.
+func (r *refs) changePacked(ctx context.Context, changes map[gitstore.RefName]gitstore.ID) error {
+	if len(changes) == 0 {
+		return nil
+	}
+	for name, id := range changes {
+		if err := name.Validate(); err != nil {
+			return err
+		}
+		if id.IsZero() {
+			continue
+		}
+		if err := r.stored(id); err != nil {
+			return &gitstore.RefError{Ref: string(name), Err: err}
+		}
+	}
+	err := r.Rewrite(ctx, PackedRefsFile, func() ([]byte, error) {
+		packed, err := r.packedRefs()
+		if err == nil && len(packed.bad) > 0 {
+			err = &packed.bad[0]
+		}
+		if err != nil {
+			return nil, err
+		}
+		return packed.with(changes), nil
+	})
+	if err != nil {
+		return err
+	}
+	dirs := map[string]bool{} // whose older, loose values are gone
+	for name := range changes {
+		path := filepath.Join(r.dir, string(name))
+		switch err := os.Remove(path); {
+		case err == nil:
+			dirs[filepath.Dir(path)] = true
+		case !errors.Is(err, fs.ErrNotExist):
+			return err
+		}
+	}
+	for dir := range dirs {
+		if err := r.sync.Dir(dir); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // MendPackedRefs leaves the lines out of packed-refs that don't parse; the file as
 // it was stays beside it.
 func (r *refs) MendPackedRefs(ctx context.Context) error {

@@ -30,7 +30,7 @@ func NoLeftovers(t *testing.T, s *shadow.Store) {
 		if err != nil {
 			return err
 		}
-		if !e.IsDir() && (strings.HasPrefix(e.Name(), "tmp_") || strings.HasSuffix(path, ".lock") || strings.Contains(path, "/umbra/") && e.Name() != "pruned" || unindexed(path)) {
+		if !e.IsDir() && (strings.HasPrefix(e.Name(), "tmp_") || strings.HasSuffix(path, ".lock") || strings.Contains(path, "/umbra/") && e.Name() != "pruned" && e.Name() != "others" || unindexed(path)) {
 			t.Errorf("left over: %s", path)
 		}
 		return nil

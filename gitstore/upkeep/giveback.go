@@ -37,6 +37,7 @@ type giving struct {
 	old   []string             // packs and loose objects that go, if all that is needed is elsewhere too
 	whole []*shadow.Pack       // packs that were made here: each with all that its objects lead to
 	needs map[gitstore.ID]bool // what is needed and not in those, nor in packs that stay
+	lost  map[gitstore.ID]bool // what the user knows to be lost for good
 }
 
 // GiveBack removes the objects that neither a ref nor a root leads to, and says how many
@@ -46,7 +47,8 @@ type giving struct {
 // taken. The pack is proved, object by object, and moved here. What is older is removed then,
 // in a moment in which nobody else has the project: first whatever has become needed
 // meanwhile is packed too. An object that is needed and can't be found anywhere, or a ref
-// that can't be read, is an error, and nothing is removed. So GiveBack may be killed at any
+// that can't be read, is an error, and nothing is removed; but what AcceptLost has noted is
+// no reason to wait for ever. So GiveBack may be killed at any
 // instant: what is needed is in a pack that stays, or in all that there was. Packs with a
 // .keep stay as they are. It takes the lock of Repack.
 func GiveBack(ctx context.Context, s *shadow.Store, o GiveBackOptions) (bytes int64, err error) {
@@ -56,6 +58,9 @@ func GiveBack(ctx context.Context, s *shadow.Store, o GiveBackOptions) (bytes in
 	}
 	defer func() { _ = flock.Release(held) }()
 	g := &giving{GiveBackOptions: o, ctx: ctx, store: s, held: held}
+	if g.lost, err = KnownLost(s); err != nil {
+		return 0, err
+	}
 	if err := g.Beside(g.pack); err != nil {
 		return 0, fmt.Errorf("pack what stays of %s: %w", s.Dir(), err)
 	}
@@ -81,7 +86,11 @@ func (g *giving) pack() error {
 	if g.old, err = g.ownFiles(); err != nil {
 		return err
 	}
-	if err := g.packObjects(commits, "--revs"); err != nil {
+	args := []string{"--revs"}
+	if len(g.lost) > 0 { // whatever else is missing is an error below
+		args = append(args, "--missing=allow-any")
+	}
+	if err := g.packObjects(commits, args...); err != nil {
 		return err
 	}
 	reach, err := g.store.Reach(g.ctx, commits)
@@ -89,7 +98,9 @@ func (g *giving) pack() error {
 		return err
 	}
 	for id, unread := range reach.Unread {
-		return fmt.Errorf("%s can't be read: %w", id, unread)
+		if !g.lost[id] {
+			return fmt.Errorf("%s can't be read: %w", id, unread)
+		}
 	}
 	g.needs = map[gitstore.ID]bool{}
 	for id := range reach.Seen {
@@ -98,22 +109,28 @@ func (g *giving) pack() error {
 	return g.settle()
 }
 
-// CheckWhole reports an object that refs lead to and that can't be found: with one, GiveBack
-// gives nothing back.
+// CheckWhole reports an object that refs lead to, that can't be found and of which AcceptLost
+// was not called: with one, GiveBack gives nothing back.
 func CheckWhole(ctx context.Context, s *shadow.Store) error {
+	lost, err := KnownLost(s)
+	if err != nil {
+		return err
+	}
 	reach, err := s.Reach(ctx, nil)
 	if err != nil {
 		return err
 	}
 	for id, unread := range reach.Unread {
-		return fmt.Errorf("%s can't be read: %w", id, unread)
+		if !lost[id] {
+			return fmt.Errorf("%s can't be read: %w", id, unread)
+		}
 	}
 	if err := s.Rescan(); err != nil {
 		return err
 	}
 	ids := slices.SortedFunc(maps.Keys(reach.Seen), gitstore.ID.Compare)
 	for i, at := range s.Locate(ids) {
-		if at.Nowhere() {
+		if at.Nowhere() && !lost[ids[i]] {
 			return fmt.Errorf("%s is needed, and can't be found", ids[i])
 		}
 	}
@@ -121,7 +138,7 @@ func CheckWhole(ctx context.Context, s *shadow.Store) error {
 }
 
 // commits are what refs and roots lead to first. A ref that can't be read is an error, and
-// so is a repository without any.
+// so is a repository without any of snapshots.
 func (g *giving) commits() ([]gitstore.ID, error) {
 	list, err := g.store.Refs("")
 	if err != nil {
@@ -134,11 +151,16 @@ func (g *giving) commits() ([]gitstore.ID, error) {
 	if err != nil {
 		return nil, err
 	}
+	missions := false
 	for _, ref := range list.Refs {
 		commits = append(commits, ref.ID)
+		switch ref.Name.Kind() {
+		case gitstore.RefAgent, gitstore.RefTrashAgent, gitstore.RefFetchedAgent, gitstore.RefPin:
+			missions = true // the others stay as long as these do
+		}
 	}
-	if len(list.Refs) == 0 {
-		return nil, errors.New("it has no refs")
+	if !missions {
+		return nil, errors.New("it has no refs of snapshots")
 	}
 	slices.SortFunc(commits, gitstore.ID.Compare)
 	return slices.Compact(commits), nil
@@ -280,6 +302,8 @@ func (g *giving) settle() error {
 	anywhere := g.store.Locate(ids)
 	for i, at := range g.store.LocateBeside(ids, old) {
 		switch {
+		case anywhere[i].Nowhere() && g.lost[ids[i]]:
+			delete(g.needs, ids[i])
 		case anywhere[i].Nowhere():
 			return fmt.Errorf("%s is needed, and can't be found", ids[i])
 		case at.Loose != "", at.Pack != nil && shadow.IsThere(at.Pack.Base+".pack"):
@@ -339,6 +363,9 @@ func (g *giving) walkNew(todo []gitstore.ID) error {
 		}
 		g.needs[id] = true
 		c, err := g.store.Commit(id)
+		if IsKnown(err, g.lost) {
+			continue
+		}
 		if err != nil {
 			return err
 		}
@@ -359,6 +386,9 @@ func (g *giving) walkTree(id gitstore.ID) error {
 	}
 	g.needs[id] = true
 	entries, err := g.store.Tree(id)
+	if IsKnown(err, g.lost) {
+		return nil
+	}
 	if err != nil {
 		return err
 	}

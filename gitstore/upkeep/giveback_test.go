@@ -44,7 +44,9 @@ func cutOff(t *testing.T, n, keep int) (s *shadow.Store, kept []gitstore.ID) {
 	for _, cut := range [][2]int{{keep - 1, n / 2}, {n / 2, len(line) - 1}} {
 		cuts[line[cut[0]]], cuts[chain[cut[0]]] = line[cut[1]], chain[cut[1]]
 	}
-	storetest.NoErr(t, shadow.Cut(context.Background(), s, cuts, func(id gitstore.ID) bool { return stays[id] }, time.Unix(1_800_000_000, 0)))
+	storetest.NoErr(t, shadow.Cut(context.Background(), s, shadow.Cutting{
+		Before: cuts, Stays: func(id gitstore.ID) bool { return stays[id] }, At: time.Unix(1_800_000_000, 0),
+	}))
 	return s, kept
 }
 

@@ -36,7 +36,7 @@ const lostFile = "umbra/lost"
 // AcceptLost notes what is lost for good, and that the user was told of it.
 func AcceptLost(ctx context.Context, s *shadow.Store, lost []Loss) error {
 	return s.Rewrite(ctx, lostFile, func() ([]byte, error) {
-		known, err := knownLost(s)
+		known, err := KnownLost(s)
 		for _, l := range lost {
 			known[l.ID] = true
 		}
@@ -44,8 +44,8 @@ func AcceptLost(ctx context.Context, s *shadow.Store, lost []Loss) error {
 	})
 }
 
-// knownLost is what AcceptLost has noted; what a power cut has torn is noted again.
-func knownLost(s *shadow.Store) (map[gitstore.ID]bool, error) {
+// KnownLost is what AcceptLost has noted; what a power cut has torn is noted again.
+func KnownLost(s *shadow.Store) (map[gitstore.ID]bool, error) {
 	text, err := disk.ReadFile(filepath.Join(s.Dir(), lostFile))
 	known := map[gitstore.ID]bool{}
 	for line := range bytes.Lines(text) {
@@ -54,6 +54,17 @@ func knownLost(s *shadow.Store) (map[gitstore.ID]bool, error) {
 		}
 	}
 	return known, gitstore.Ignoring(err, fs.ErrNotExist)
+}
+
+// IsKnown reports whether an error says that something can't be read of which AcceptLost was
+// called. Known is what KnownLost gives.
+func IsKnown(err error, known map[gitstore.ID]bool) bool {
+	for about := (*gitstore.ObjectError)(nil); errors.As(err, &about); err = about.Err {
+		if known[about.ID] {
+			return true
+		}
+	}
+	return false
 }
 
 // Losses reads everything that refs and roots lead to and lists what can't be
@@ -82,7 +93,7 @@ func Losses(ctx context.Context, s *shadow.Store, roots ...gitstore.ID) ([]Loss,
 	if len(r.Unread) == 0 {
 		return nil, nil
 	}
-	known, err := knownLost(s)
+	known, err := KnownLost(s)
 	if err != nil {
 		return nil, err
 	}

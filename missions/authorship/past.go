@@ -100,16 +100,29 @@ func (g *past) present(newest *step, tree gitstore.ID) *step {
 	return &step{snapshot: projects.NumberedSnapshot{Snapshot: &now}, before: newest, mission: newest.mission, depth: newest.depth + 1, rank: len(g.order), now: true}
 }
 
-// madeItself reports whether a mission has written itself what is new in a snapshot. What
-// an operation of Umbra's brings was written before, and so was what a mission began with.
-func (g *past) madeItself(s *step) (bool, error) {
+// madeItself reports whether a mission has written itself what is new of a version. What an
+// operation of Umbra's brings was written before, and so was what a mission began with.
+func (g *past) madeItself(v version) (bool, error) {
+	s := v.step
 	switch {
-	case s.before == nil, projects.TriggersOf(s.snapshot.Snapshot).Operation() != "":
+	case s.before == nil, s.operation() != "":
 		return false, nil
 	case s.now:
 		return missions.InTurn(g.mission.Lifecycle), nil
 	}
-	return presence.MadeByMission(g.project, s.before.snapshot, s.snapshot, g.turns[s.snapshot.Mission])
+	making, err := presence.WhoMade(g.project, s.before.snapshot, s.snapshot, g.turns[s.snapshot.Mission])
+	return making.Path(v.path), err
+}
+
+// pruned reports whether snapshots were pruned between a step and the one before.
+func (s *step) pruned() bool { return s.before != nil && !s.snapshot.PrunedAt.IsZero() }
+
+// operation is the operation that a step is, "" if it is none, or more than that.
+func (s *step) operation() missions.Trigger {
+	if s.pruned() {
+		return ""
+	}
+	return projects.TriggersOf(s.snapshot.Snapshot).Operation()
 }
 
 // entryAt is what a snapshot has at a path, the zero entry if nothing.

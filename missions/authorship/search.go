@@ -90,7 +90,7 @@ func (s *search) trace(v version, lines lineMap) error {
 		s.pass(before, lines)
 		return nil
 	}
-	own, err := s.madeItself(v.step)
+	own, err := s.madeItself(v)
 	if err != nil {
 		return err
 	}
@@ -354,22 +354,26 @@ func (s *search) settle(v version, lines lineMap, own bool) error {
 	if len(lines) == 0 {
 		return nil
 	}
-	if operation := projects.TriggersOf(v.step.snapshot.Snapshot).Operation(); !own && operation == "" {
+	operation := v.step.operation() != ""
+	if !own && !operation {
 		if err := s.settleByCommits(v, lines); err != nil {
 			return err
 		}
-	} else {
-		own = true
 	}
 	origin, err := s.originOf(v)
 	if err != nil {
 		return err
 	}
-	if projects.TriggersOf(v.step.snapshot.Snapshot).Operation() != "" {
-		origin.Prompt = "" // it is of the turn before
-	}
 	by := missions.AuthorMission
 	switch {
+	case v.step.pruned():
+		origin.FirstTurn, origin.Turn = projects.PrunedBetween(v.step.before.snapshot, v.step.snapshot)
+		origin.Prompt, origin.Message = "", projects.GapText(v.step.before.snapshot, v.step.snapshot)
+		if !own {
+			by, origin.Agent = missions.AuthorPruned, ""
+		}
+	case operation:
+		origin.Prompt = "" // it is of the turn before
 	case own:
 	case v.step.before == nil:
 		by, origin = missions.AuthorUnknown, missions.LineOrigin{At: origin.At, Message: "before " + origin.Mission}

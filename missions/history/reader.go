@@ -3,6 +3,8 @@
 package history
 
 import (
+	"context"
+
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/addresses"
 	"github.com/umbra-vcs/umbra/missions/agents"
@@ -28,6 +30,10 @@ type Reader struct {
 	// Expiring are the sessions that agents are about to delete. The room of imports hands
 	// it in.
 	Expiring func(missions.Caller) []missions.ExpiringSessions
+
+	// Prunable is what old snapshots take that the policy in force would not keep. The room of
+	// prunes hands it in.
+	Prunable func(context.Context, missions.Caller) ([]missions.UsageItem, []missions.Problem)
 }
 
 // New makes a Reader.

@@ -22,7 +22,7 @@ import (
 // Usage measures the home: it looks at each file there and in forks' workspaces, and at
 // every commit and tree of the snapshots. Files that can't be read are left out, and are
 // in Problems.
-func (rd *Reader) Usage(ctx context.Context, _ missions.UsageRequest) (missions.Usage, error) {
+func (rd *Reader) Usage(ctx context.Context, r missions.UsageRequest) (missions.Usage, error) {
 	u := missions.Usage{Home: rd.Home.Dir, Projects: []missions.ProjectUsage{}, Other: []missions.UsageItem{}, Workspaces: []missions.UsageItem{}, Freeable: []missions.UsageItem{}, Problems: []missions.Problem{}}
 	projects, problems := rd.AllProjects()
 	u.Problems = append(u.Problems, problems...)
@@ -30,6 +30,10 @@ func (rd *Reader) Usage(ctx context.Context, _ missions.UsageRequest) (missions.
 		if err := rd.measureProject(ctx, p, &u); err != nil {
 			return u, err
 		}
+	}
+	if rd.Prunable != nil {
+		old, problems := rd.Prunable(ctx, r.Caller)
+		u.Freeable, u.Problems = append(u.Freeable, old...), append(u.Problems, problems...)
 	}
 	measureHome(&u, rd.Home)
 	u.Bytes += sumBytes(u.Other) + sumProjectBytes(u.Projects)

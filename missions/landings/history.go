@@ -25,6 +25,7 @@ type step struct {
 	turn       int
 	from, to   gitstore.ID
 	branch     string // that the workspace was on then; "" where it was a parent's
+	making     presence.Making
 }
 
 func (s step) own() bool { return s.key != "" }
@@ -61,16 +62,16 @@ func (h history) steps() ([]step, error) {
 		case operation != "" && known:
 			at = earlier
 		default:
-			own, err := presence.MadeByMission(h.mission.Project, before, s, hasTurns)
+			making, err := presence.WhoMade(h.mission.Project, before, s, hasTurns)
 			if err != nil {
 				return nil, err
 			}
-			next := step{turn: s.Turn, from: before.Tree, to: s.Tree}
+			next := step{turn: s.Turn, from: before.Tree, to: s.Tree, making: making}
 			if s.Mission == h.mission.ID {
 				next.branch = snapshots.BranchName(s.GitBranch)
 			}
-			if own {
-				next.key, next.title = h.nameStep(s, operation != "")
+			if making.Any() {
+				next.key, next.title = h.nameStep(before, s, making)
 			}
 			at = at.join(next)
 		}
@@ -80,10 +81,13 @@ func (h history) steps() ([]step, error) {
 }
 
 // nameStep is the key and the title of an own step.
-func (h history) nameStep(s projects.NumberedSnapshot, operation bool) (key, title string) {
+func (h history) nameStep(before, s projects.NumberedSnapshot, making presence.Making) (key, title string) {
+	address := strings.TrimPrefix(s.Address(""), "@")
 	switch {
-	case operation:
-		return strings.TrimPrefix(s.Address(""), "@"), s.Message
+	case making.Gap:
+		return address, projects.GapText(before, s)
+	case projects.TriggersOf(s.Snapshot).Operation() != "":
+		return address, s.Message
 	case s.Turn == 0:
 		return "0", h.mission.Name
 	}

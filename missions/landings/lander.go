@@ -72,7 +72,9 @@ func listChanges(ctx context.Context, p *projects.Project, steps []step) ([]miss
 	for _, s := range steps {
 		if s.own() {
 			err := p.Store.DiffTrees(s.from, s.to, func(c gitstore.Change) error {
-				own[c.Path] = true
+				if s.making.Path(c.Path) {
+					own[c.Path] = true
+				}
 				return ctx.Err()
 			})
 			if err != nil {

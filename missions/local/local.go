@@ -147,6 +147,7 @@ func New(o Options) (*Service, error) {
 	s.Blamer = authorship.New(d, s.Finder, s.Taker)
 	s.Searcher = searches.New(d, s.Finder, s.Library)
 	s.Pruner = prunes.New(d, s.Finder)
+	s.Reader.Prunable = s.Pruner.Prunable
 	s.Examiner = doctor.New(d, doctor.Rooms{
 		Conversations: s.Library, Snapshots: s.Taker, Presence: s.Observer, Agents: s.Launcher,
 		Restores: s.Restorer, Handovers: s.Scheduler, Forks: s.Forker, Hooks: s.Installer,

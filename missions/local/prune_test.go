@@ -6,11 +6,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/journal"
+	"github.com/umbra-vcs/umbra/gitstore/shadow"
 	"github.com/umbra-vcs/umbra/missions"
 )
 
@@ -84,13 +87,25 @@ func TestPrune(t *testing.T) {
 	if err != nil || preview.Pruned() != 0 {
 		t.Errorf("by default all of today stays: %+v %v", preview, err)
 	}
+	if u := b.usage(); len(u.Freeable) > 0 {
+		t.Errorf("du would give back %+v", u.Freeable)
+	}
 	r := b.pruned(3)
 	if len(r.Missions) != 1 || r.Pruned() == 0 || r.Missions[0].Kept+r.Pruned() != len(before) || r.Bytes <= 0 {
 		t.Errorf("%+v", r)
 	}
+	listed := r.Missions[0].Moments
+	if len(listed) != r.Pruned() || listed[0].Address != addresses[listed[0].Snapshot] || listed[0].TurnsBack < 3 || listed[0].At.IsZero() {
+		t.Errorf("%d moments are listed, of %d: %+v", len(listed), r.Pruned(), listed)
+	}
 	b.fscked(m)
 	again := b.again()
 	left := again.line("work")
+	for _, gone := range listed {
+		if slices.Contains(left, gone.Snapshot) {
+			t.Errorf("%s was said to go", gone.Address)
+		}
+	}
 	if len(left) != r.Missions[0].Kept {
 		t.Errorf("%d snapshots are left, of %d that were said to stay", len(left), r.Missions[0].Kept)
 	}
@@ -223,6 +238,24 @@ func (b *testBench) treeOf(m missions.Mission, snapshot string) string {
 	return strings.TrimSpace(string(out))
 }
 
+// TestPruneIsInUsage: du says what pruning would give back, and by which command.
+func TestPruneIsInUsage(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.mission("work")
+	b.numbered(1, 9)
+	clock := &clockwork{time.Now().Add(60 * 24 * time.Hour)}
+	b.local.Clock = clock.time
+	would, err := b.local.Prune(context.Background(), missions.PruneRequest{Caller: b.caller(), Preview: true})
+	if err != nil || would.Pruned() != 4 {
+		t.Fatalf("%+v %v", would, err)
+	}
+	u := b.usage()
+	if len(u.Freeable) != 1 || u.Freeable[0].Bytes != would.Bytes || !strings.HasPrefix(u.Freeable[0].What, "4 old snapshots of ") || u.Freeable[0].Fix != "umbra prune --all" {
+		t.Errorf("%+v", u.Freeable)
+	}
+}
+
 // TestPruneDropsNothingInDoubt: a ref or a file that can't be read may say that a snapshot
 // is needed.
 func TestPruneDropsNothingInDoubt(t *testing.T) {
@@ -293,4 +326,78 @@ func TestPruneWithRemotes(t *testing.T) {
 		t.Errorf("%d snapshots are left of what was fetched", got)
 	}
 	other.fscked(mine)
+}
+
+// TestForkOfWhatWasPruned: a fork found its moment, and then that was pruned. It is refused
+// while the objects are still there: they may go at any moment.
+func TestForkOfWhatWasPruned(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	b := newBench(t)
+	m := b.mission("work")
+	line := append([]string{m.Head}, b.numbered(1, 8)...)
+	work, err := b.local.MissionByID(m.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ids := make([]gitstore.ID, len(line))
+	for i, text := range line {
+		if ids[i], err = gitstore.ParseID(text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cutting := shadow.Cutting{
+		Before: map[gitstore.ID]gitstore.ID{ids[6]: ids[1]}, At: b.local.Now(),
+		Stays: func(id gitstore.ID) bool { return !slices.Contains(ids[2:6], id) },
+	}
+	if err := shadow.Cut(ctx, work.Project.Store, cutting); err != nil {
+		t.Fatal(err)
+	}
+	_, err = b.local.ForkAtRest(ctx, work, ids[3], missions.ForkRequest{Caller: b.caller(), Name: "late"})
+	b.fails("a fork of what was pruned", err, missions.KindNotFound)
+	if err != nil && !strings.Contains(err.Error(), "was pruned just now") {
+		t.Errorf("it is not said why: %v", err)
+	}
+	for name, id := range map[string]gitstore.ID{"before": ids[1], "after": ids[7]} {
+		if _, err := b.local.ForkAtRest(ctx, work, id, missions.ForkRequest{Caller: b.caller(), Name: name}); err != nil {
+			t.Errorf("a fork %s: %v", name, err)
+		}
+	}
+	b.pruned(1) // no operation is left over
+	b.fscked(m)
+}
+
+// TestPruneAroundLosses: what is lost for good, and the user was told of, is no reason to let
+// a store grow for ever. What is lost and nobody was told of is one.
+func TestPruneAroundLosses(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	b := newBench(t)
+	m := b.mission("work")
+	b.write("lost.txt", "lost\n")
+	ids := b.numbered(1, 12)
+	if _, err := b.local.Pin(ctx, missions.PinRequest{Caller: b.caller(), Moment: ids[6], Name: "mark"}); err != nil {
+		t.Fatal(err)
+	}
+	b.remove("lost.txt")
+	ids = append(ids, b.numbered(20, 2)...)
+	b.loseObject(m, strings.TrimSpace(b.git("--git-dir", m.ShadowRepo, "rev-parse", ids[6]+":lost.txt")))
+	b = b.again()
+	one, none := 1, time.Duration(0)
+	request := missions.PruneRequest{Caller: b.caller(), Policy: missions.PrunePolicy{KeepLast: &one, KeepWithin: &none}}
+	_, err := b.local.Prune(ctx, request)
+	b.fails("before anybody was told", err, missions.KindDamaged)
+	b.said(missions.DoctorRequest{Fix: true})
+	b = b.again()
+	r := b.pruned(1)
+	if r.Lost != 1 || r.Pruned() == 0 || r.Bytes <= 0 {
+		t.Errorf("%+v", r)
+	}
+	if left := b.line("work"); strings.Contains(strings.Join(left, " "), ids[3]) || !strings.Contains(strings.Join(left, " "), ids[6]) {
+		t.Errorf("left: %v", left)
+	}
+	if got := b.cat("mark", "a.txt"); !strings.HasPrefix(got, "7\n") {
+		t.Errorf("beside what is lost: %.10q", got)
+	}
+	b.knownLost(ids[6])
 }

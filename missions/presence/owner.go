@@ -3,6 +3,7 @@ package presence
 import (
 	"time"
 
+	"github.com/umbra-vcs/umbra/gitstore/upkeep"
 	"github.com/umbra-vcs/umbra/missions/projects"
 )
 
@@ -10,10 +11,46 @@ import (
 // turn has done. Later, others may have been at work.
 const LateSnapshotGrace = time.Minute
 
-// MadeByMission reports whether a mission has itself made what changed between two
-// neighbouring snapshots: in a turn, by an operation such as a restore, or while its
-// command ran that has no turns. hasTurns is whether the mission has turns at all.
-func MadeByMission(p *projects.Project, before, after projects.NumberedSnapshot, hasTurns bool) (bool, error) {
+// Making says whose the changes between two neighbouring snapshots are.
+type Making struct {
+	// Gap says that snapshots were pruned between the two.
+	Gap bool
+	all bool
+	// others are the paths that others changed in what was pruned; nil if nobody knows.
+	others map[string]bool
+}
+
+// All reports whether the mission has made all of it.
+func (m Making) All() bool { return m.all || m.others != nil && len(m.others) == 0 }
+
+// Any reports whether the mission has made some of it, or may have.
+func (m Making) Any() bool { return m.all || m.others != nil }
+
+// Path reports whether the mission has made what changed at a path, and nobody else.
+func (m Making) Path(path string) bool { return m.all || m.others != nil && !m.others[path] }
+
+// WhoMade says what of the changes between two neighbouring snapshots a mission has made
+// itself: in a turn, by an operation such as a restore, or while its command ran that has
+// no turns. hasTurns is whether the mission has turns at all. Of what was pruned in
+// between, the pruning has noted it.
+func WhoMade(p *projects.Project, before, after projects.NumberedSnapshot, hasTurns bool) (Making, error) {
+	if after.PrunedAt.IsZero() {
+		own, err := madeByMission(p, before, after, hasTurns)
+		return Making{all: own}, err
+	}
+	m := Making{Gap: true}
+	paths, err := upkeep.Others(p.Store, after.ID)
+	if err != nil || paths == nil {
+		return m, err
+	}
+	m.others = map[string]bool{}
+	for _, path := range paths {
+		m.others[path] = true
+	}
+	return m, nil
+}
+
+func madeByMission(p *projects.Project, before, after projects.NumberedSnapshot, hasTurns bool) (bool, error) {
 	inside := before.Turn == after.Turn && before.TakenInTurn()
 	if inside && after.Late {
 		info, err := p.ReadSnapshotInfo(after.Snapshot)

@@ -135,6 +135,28 @@ func PrunedError(name, what string, at time.Time) error {
 		what, name, at.Local().Format(time.DateOnly))
 }
 
+// PrunedBetween are the first and the last of the turns that were pruned between two
+// neighbouring snapshots, 0 if those were in none.
+func PrunedBetween(before, after NumberedSnapshot) (first, last int) {
+	first, last = before.Turn+1, after.Turn-1
+	if after.PrunedAt.IsZero() || first > last {
+		return 0, 0
+	}
+	return first, last
+}
+
+// GapText says what was pruned between two neighbouring snapshots.
+func GapText(before, after NumberedSnapshot) string {
+	switch first, last := PrunedBetween(before, after); {
+	case last == 0:
+		return "in what was pruned"
+	case first == last:
+		return fmt.Sprintf("in turn %d, which was pruned", last)
+	default:
+		return fmt.Sprintf("in turns %d to %d, which were pruned", first, last)
+	}
+}
+
 // EndsTurn reports whether a snapshot was taken because its turn ended.
 func EndsTurn(s *gitstore.Snapshot) bool { return TriggersOf(s).HasTurnEnd() }
 

@@ -35,10 +35,59 @@ func (pr *Pruner) hold(ctx context.Context, p *projects.Project, mode lock.Mode,
 	return errors.Join(fn(), held.Release())
 }
 
+// work is a choice that is being carried out, with what was read for it: while it is marked
+// everybody waits, so that little is to be left to be read then.
+type work struct {
+	choice
+	snapshots map[gitstore.ID]readSnapshot
+	records   *knownRecords
+	makers    *makers
+}
+
+func newWork(c choice) work {
+	return work{choice: c, snapshots: map[gitstore.ID]readSnapshot{}, records: newKnownRecords(), makers: newMakers(c.project)}
+}
+
+// plan gathers what there is, and decides.
+func (pr *Pruner) plan(ctx context.Context, w work) (material, retention.Plan, error) {
+	m, err := pr.gather(ctx, w.choice, w.snapshots)
+	if err != nil {
+		return m, retention.Plan{}, err
+	}
+	if err := w.makers.read(ctx, m.tips()); err != nil {
+		return m, retention.Plan{}, err
+	}
+	plan, err := retention.Decide(m.Material, w.at)
+	return m, plan, err
+}
+
+// cutting says what a plan does to the repository.
+// Others are the paths that others than the mission changed in what goes, by where it is cut.
+func (w work) cutting(ctx context.Context, m material, plan retention.Plan) (c shadow.Cutting, others map[gitstore.ID][]string, err error) {
+	kept := func(snapshot gitstore.ID) bool { return plan.Kept[snapshot] != nil }
+	chains, err := m.keepRecords(ctx, kept, w.snapshots, w.records)
+	if err != nil {
+		return c, nil, err
+	}
+	others, err = w.makers.changedByOthers(ctx, plan.Cuts)
+	if err != nil {
+		return c, nil, err
+	}
+	cuts := maps.Clone(plan.Cuts)
+	maps.Copy(cuts, chains.cuts())
+	return shadow.Cutting{
+		Before: cuts, Kept: chains.unreached(m.refs, cuts), At: w.at,
+		Stays: func(commit gitstore.ID) bool { return kept(commit) || chains.kept[commit] },
+	}, others, nil
+}
+
 // mark marks where histories are cut. What was decided on is decided again, now that nothing
 // moves: who began to rely on a snapshot since keeps it, and nothing goes that was not said
 // to go.
-func (pr *Pruner) mark(ctx context.Context, w work, said retention.Plan) error {
+func (pr *Pruner) mark(ctx context.Context, w work, before material, said retention.Plan) error {
+	if _, _, err := w.cutting(ctx, before, said); err != nil { // what it reads is known from now on
+		return err
+	}
 	return pr.hold(ctx, w.project, lock.Exclusive, func() error {
 		if err := pr.checkNothingInFlight(); err != nil {
 			return err
@@ -47,33 +96,43 @@ func (pr *Pruner) mark(ctx context.Context, w work, said retention.Plan) error {
 		if err != nil {
 			return err
 		}
+		if !maps.Equal(m.boundaries, before.boundaries) {
+			return missions.Errorf(missions.KindBusy, "umbra prune again", "another umbra prune or umbra doctor has cut histories of %s meanwhile", w.project.Name)
+		}
 		for id := range said.Kept {
 			m.Claims = append(m.Claims, retention.Claim{ID: id, Reason: retention.InUse})
+		}
+		if err := w.makers.read(ctx, m.tips()); err != nil {
+			return err
 		}
 		plan, err := retention.Decide(m.Material, w.at)
 		if err != nil {
 			return err
 		}
-		kept := func(snapshot gitstore.ID) bool { return plan.Kept[snapshot] != nil }
-		chains, err := m.keepRecords(ctx, kept, w.snapshots, w.inherited)
+		cutting, others, err := w.cutting(ctx, m, plan)
 		if err != nil {
 			return err
 		}
-		cuts := maps.Clone(plan.Cuts)
-		maps.Copy(cuts, chains.cuts())
-		if err := pr.keepUnreached(ctx, m, chains, cuts); err != nil {
+		if err := upkeep.NoteOthers(ctx, w.project.Store, others); err != nil { // before nobody can tell any more
 			return err
 		}
-		stays := func(commit gitstore.ID) bool { return kept(commit) || chains.kept[commit] }
-		return shadow.Cut(ctx, m.project.Store, cuts, stays, w.at)
+		return shadow.Cut(ctx, w.project.Store, cutting)
 	})
 }
 
-// keepUnreached has a ref lead to each record that stays and that no other will lead to.
-func (pr *Pruner) keepUnreached(ctx context.Context, m material, c *chains, cuts map[gitstore.ID]gitstore.ID) error {
+// unreached are the records that stay and that no ref leads to.
+func (c *chains) unreached(refs []gitstore.Ref, cuts map[gitstore.ID]gitstore.ID) map[gitstore.ID]bool {
 	reached := map[gitstore.ID]bool{}
-	reach := func(id gitstore.ID) {
-		for !id.IsZero() && !reached[id] {
+	for _, ref := range refs {
+		switch ref.Name.Kind() {
+		case gitstore.RefRecord, gitstore.RefTrashRecord, gitstore.RefFetchedRecord, gitstore.RefKeep:
+		default:
+			continue
+		}
+		if shadow.IsOwnKeep(ref) {
+			continue
+		}
+		for id := ref.ID; !id.IsZero() && !reached[id]; {
 			reached[id] = true
 			if before, cut := cuts[id]; cut {
 				id = before
@@ -82,21 +141,13 @@ func (pr *Pruner) keepUnreached(ctx context.Context, m material, c *chains, cuts
 			}
 		}
 	}
-	for _, ref := range m.refs {
-		switch ref.Name.Kind() {
-		case gitstore.RefRecord, gitstore.RefTrashRecord, gitstore.RefFetchedRecord, gitstore.RefKeep:
-			reach(ref.ID)
-		}
-	}
+	alone := map[gitstore.ID]bool{}
 	for id := range c.kept {
-		if reached[id] {
-			continue
-		}
-		if err := m.project.Store.UpdateRef(ctx, gitstore.KeepRef(id), gitstore.ID{}, id, gitstore.Durable); err != nil {
-			return err
+		if !reached[id] {
+			alone[id] = true
 		}
 	}
-	return nil
+	return alone
 }
 
 // giveBack has what nothing leads to any more removed from the disk.

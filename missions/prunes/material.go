@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/upkeep"
 	"github.com/umbra-vcs/umbra/missions/projects"
 	"github.com/umbra-vcs/umbra/missions/retention"
 )
@@ -21,13 +22,16 @@ type material struct {
 	named    map[gitstore.ID]bool          // ids that files of the home name
 	pushed   map[gitstore.ID]bool          // what remotes have
 	trees    map[gitstore.ID][]gitstore.ID // the snapshots that have a tree
+	lost     map[gitstore.ID]bool          // what the user knows to be lost for good
+	// boundaries are the snapshots at which history breaks off, with what goes on before.
+	boundaries map[gitstore.ID]gitstore.ID
 }
 
 // gather reads all snapshots of a project, and who relies on them. Whatever can't be read
 // is an error: it might say that something is needed. Snapshots that were read before, for
 // the same project, are not read again unless they are at a boundary: they never change.
 func (pr *Pruner) gather(ctx context.Context, c choice, before map[gitstore.ID]readSnapshot) (material, error) {
-	m := material{project: c.project, trees: map[gitstore.ID][]gitstore.ID{}}
+	m := material{project: c.project, trees: map[gitstore.ID][]gitstore.ID{}, boundaries: map[gitstore.ID]gitstore.ID{}}
 	m.Snapshots = map[gitstore.ID]retention.Snapshot{}
 	present, problems, err := pr.ListMissions(c.project)
 	if err != nil {
@@ -48,6 +52,9 @@ func (pr *Pruner) gather(ctx context.Context, c choice, before map[gitstore.ID]r
 			h.Policy = c.policy
 		}
 		m.Histories = append(m.Histories, h)
+	}
+	if m.lost, err = upkeep.KnownLost(c.project.Store); err != nil {
+		return m, err
 	}
 	if err := c.project.Store.Reread(); err != nil {
 		return m, err
@@ -87,6 +94,14 @@ func (pr *Pruner) gather(ctx context.Context, c choice, before map[gitstore.ID]r
 	return m, nil
 }
 
+// tips are the newest snapshots of the project's own missions.
+func (m *material) tips() (list []gitstore.ID) {
+	for _, mission := range m.missions {
+		list = append(list, mission.Tip.ID)
+	}
+	return list
+}
+
 // readSnapshot is what was read of a snapshot.
 type readSnapshot struct {
 	retention.Snapshot
@@ -107,12 +122,16 @@ func (m *material) follow(ctx context.Context, from gitstore.ID, before map[gits
 			continue
 		}
 		s, known := before[id]
-		if !known || m.project.Store.Bounded(id) {
+		bounded := m.project.Store.Bounded(id)
+		if !known || bounded {
 			var err error
 			if s, err = m.read(id); err != nil {
 				return err
 			}
 			before[id] = s
+		}
+		if bounded {
+			m.boundaries[id] = s.Before()
 		}
 		m.Snapshots[id], m.trees[s.tree] = s.Snapshot, append(m.trees[s.tree], id)
 		todo = append(todo, s.Parents...)
@@ -131,7 +150,9 @@ func (m *material) read(id gitstore.ID) (readSnapshot, error) {
 	r := readSnapshot{tree: s.Tree, record: s.Record}
 	r.Snapshot = retention.Snapshot{ID: id, Parents: s.Parents, Mission: s.Mission, Turn: s.Turn, Session: s.Session, At: s.At}
 	if r.Operation = projects.TriggersOf(s).Operation() != ""; r.Operation {
-		r.Needs, err = needsOf(m.project, s)
+		if r.Needs, err = needsOf(m.project, s); upkeep.IsKnown(err, m.lost) {
+			err = nil
+		}
 	}
 	return r, err
 }

@@ -163,12 +163,12 @@ func (pr *Pruner) pruneProject(ctx context.Context, c choice, result *missions.P
 		}
 		return missions.Errorf(missions.KindDamaged, "umbra doctor", "nothing of the project %s was pruned: %w", c.project.Name, err)
 	}
-	w := work{choice: c, snapshots: map[gitstore.ID]readSnapshot{}, inherited: map[gitstore.ID]gitstore.ID{}}
+	w := newWork(c)
 	m, plan, err := pr.plan(ctx, w)
 	if err != nil {
 		return refused(err)
 	}
-	list, bytes, err := pr.weigh(ctx, c, m, plan)
+	list, bytes, err := pr.weigh(ctx, w, m, plan)
 	if err != nil {
 		return refused(err)
 	}
@@ -176,7 +176,7 @@ func (pr *Pruner) pruneProject(ctx context.Context, c choice, result *missions.P
 		if err := upkeep.CheckWhole(ctx, c.project.Store); err != nil { // else nothing could be given back
 			return refused(err)
 		}
-		if err := pr.mark(ctx, w, plan); err != nil {
+		if err := pr.mark(ctx, w, m, plan); err != nil {
 			return refused(err)
 		}
 	}
@@ -187,36 +187,21 @@ func (pr *Pruner) pruneProject(ctx context.Context, c choice, result *missions.P
 		}
 	}
 	result.Owed = result.Owed || owed && result.Preview
+	result.Lost += len(m.lost)
 	result.Missions, result.Bytes = append(result.Missions, list...), result.Bytes+bytes
 	return nil
 }
 
-// work is a choice that is being carried out, with what was read for it.
-type work struct {
-	choice
-	snapshots map[gitstore.ID]readSnapshot
-	inherited map[gitstore.ID]gitstore.ID // from which record each has its conversation
-}
-
-// plan gathers what there is, and decides.
-func (pr *Pruner) plan(ctx context.Context, w work) (material, retention.Plan, error) {
-	m, err := pr.gather(ctx, w.choice, w.snapshots)
-	if err != nil {
-		return m, retention.Plan{}, err
-	}
-	plan, err := retention.Decide(m.Material, w.at)
-	return m, plan, err
-}
-
 // weigh counts for each mission what of its own snapshots goes and stays, and what that
 // gives back.
-func (pr *Pruner) weigh(ctx context.Context, c choice, m material, plan retention.Plan) (list []missions.PrunedMission, bytes int64, err error) {
+func (pr *Pruner) weigh(ctx context.Context, w work, m material, plan retention.Plan) (list []missions.PrunedMission, bytes int64, err error) {
 	at := map[string]int{}
 	for _, mission := range m.missions {
-		if c.missions == nil || c.missions[mission.ID] {
+		if w.missions == nil || w.missions[mission.ID] {
 			at[mission.ID] = len(list)
 			list = append(list, missions.PrunedMission{
-				ID: mission.ID, Mission: mission.Name, Project: c.project.Name, Removed: mission.InTrash, Why: map[string]int{},
+				ID: mission.ID, Mission: mission.Name, Project: w.project.Name, Removed: mission.InTrash, Why: map[string]int{},
+				Moments: w.makers.moments(mission, plan.Kept),
 			})
 		}
 	}
@@ -248,7 +233,7 @@ func (pr *Pruner) weigh(ctx context.Context, c choice, m material, plan retentio
 	for n := range dropped {
 		slices.SortFunc(dropped[n], gitstore.ID.Compare)
 	}
-	freed, err := upkeep.Freed(ctx, c.project.Store, kept, dropped)
+	freed, err := upkeep.Freed(ctx, w.project.Store, kept, dropped)
 	for n, size := range freed {
 		bytes += size
 		if n < len(list) {

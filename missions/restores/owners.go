@@ -182,11 +182,11 @@ func (nb *Neighbours) SnapshotsSince(ctx context.Context, m *projects.Mission, t
 
 // addChanges finds the owner of what changed between two neighbouring snapshots.
 func (o *owners) addChanges(p *projects.Project, before, after projects.NumberedSnapshot) error {
-	mine := sync.OnceValues(func() (bool, error) { return presence.MadeByMission(p, before, after, o.hasTurns) })
+	making := sync.OnceValues(func() (presence.Making, error) { return presence.WhoMade(p, before, after, o.hasTurns) })
 	var failed error
 	err := o.eachChangedPath(p, before.Tree, after.Tree, func(path string) {
-		own, err := mine()
-		if failed = err; own {
+		made, err := making()
+		if failed = errors.Join(failed, err); made.Path(path) {
 			o.addOwnChange(path, before.At, after.At)
 		} else {
 			o.foreign[path] = true
@@ -224,8 +224,17 @@ func (nb *Neighbours) otherTurns(m *projects.Mission, hasTurns bool, after time.
 			}
 			continue
 		}
+		var gap time.Time // what was pruned before it may have been turns
 		err := o.Project.WalkTurns(o.Tip.ID, func(turn []projects.NumberedSnapshot) error {
 			newest, oldest := turn[0], turn[len(turn)-1]
+			for _, s := range turn {
+				if !gap.IsZero() {
+					turns = append(turns, otherTurn{timeSpan{s.At, gap}, o.Name, dir})
+				}
+				if gap = (time.Time{}); !s.PrunedAt.IsZero() && s.Mission == o.ID {
+					gap = s.At
+				}
+			}
 			if newest.At.Before(after) {
 				return projects.ErrStopWalk
 			}

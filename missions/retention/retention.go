@@ -63,7 +63,8 @@ type Snapshot struct {
 	Needs     []gitstore.ID
 }
 
-func (s Snapshot) before() gitstore.ID {
+// Before is the snapshot before it, zero if there is none.
+func (s Snapshot) Before() gitstore.ID {
 	if len(s.Parents) == 0 {
 		return gitstore.ID{}
 	}
@@ -163,7 +164,7 @@ func (d *decision) line(tip gitstore.ID) (line []Snapshot, err error) {
 		if !known || len(line) > len(d.Snapshots) {
 			return nil, fmt.Errorf("snapshot %s is not known", id)
 		}
-		line, id = append(line, s), s.before()
+		line, id = append(line, s), s.Before()
 	}
 	return line, nil
 }
@@ -303,7 +304,7 @@ func (d *decision) follow() {
 func (d *decision) cuts() (map[gitstore.ID]gitstore.ID, error) {
 	cuts := map[gitstore.ID]gitstore.ID{}
 	for id := range d.kept {
-		before := d.Snapshots[id].before()
+		before := d.Snapshots[id].Before()
 		if before.IsZero() || d.kept[before] != nil {
 			continue
 		}
@@ -312,7 +313,7 @@ func (d *decision) cuts() (map[gitstore.ID]gitstore.ID, error) {
 			if !known || steps > len(d.Snapshots) {
 				return nil, fmt.Errorf("snapshot %s is not known", before)
 			}
-			before = s.before()
+			before = s.Before()
 		}
 		cuts[id] = before
 	}
