@@ -1,6 +1,9 @@
 package missions
 
-import "slices"
+import (
+	"encoding/json"
+	"slices"
+)
 
 // RestoreRequest puts a workspace, a conversation or both back to a moment.
 type RestoreRequest struct {
@@ -120,6 +123,21 @@ func (r RestoreResult) WithEmptyLists() RestoreResult {
 		r.Kept = []PathReason{}
 	}
 	return r
+}
+
+// Explain is a refusal that names the paths which others have changed, if there are any, and
+// has the plan, by which a user decides.
+func (r RestoreResult) Explain(refused *Error) *Error {
+	if len(r.Foreign) == 0 {
+		return refused
+	}
+	e := *refused
+	e.Message += ":"
+	for _, f := range r.Foreign {
+		e.Message += "\n  " + f.Path + " (" + f.Reason + ")"
+	}
+	e.Details, _ = json.Marshal(r) // strings and lists
+	return &e
 }
 
 // WithEarlier adds what was done to what an earlier step had done.

@@ -53,8 +53,9 @@ type WorktreeMaking interface {
 // then.
 type Headless interface {
 	// Headless is a command of the agent that does so with the prompt of its launch. A
-	// prompt that the command itself has is left out.
-	Headless(command []string) []string
+	// prompt that the command itself has is left out. already says that the command
+	// runs without a terminal as it is.
+	Headless(command []string) (answering []string, already bool)
 }
 
 // Modelled is an Adapter whose agent is told by its command line which model to use.

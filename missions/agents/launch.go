@@ -175,7 +175,7 @@ func (l *Launcher) prepareAgentCommand(ctx context.Context, m *projects.Mission,
 	}
 	command := m.Command
 	if h, ok := a.(sessions.Headless); ok && (r.Headless || r.SumUp) {
-		command = h.Headless(command)
+		command, _ = h.Headless(command)
 	}
 	cmd, news, err := agentCommand(l.updates, m, a, sessions.Launch{
 		Config: config,

@@ -279,7 +279,7 @@ func TestSideForkPromotionRefused(t *testing.T) {
 	}
 	promote := missions.PromoteRequest{Caller: k.caller(), Fork: fork.Name}
 	_, err := k.local.Promote(context.Background(), promote)
-	if e := missions.AsError(err); err == nil || e.Kind != missions.KindConflict || len(e.Details) == 0 {
+	if e := missions.AsError(err); err == nil || e.Kind != missions.KindConflict || len(e.Details) == 0 || !strings.Contains(e.Message, "a.txt (") {
 		t.Fatalf("promoted: %v", err)
 	}
 	if now := k.missionNamed(fork.Name); now.State != missions.StateIdle || now.SideForkOf != "live" {

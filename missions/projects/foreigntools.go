@@ -50,6 +50,16 @@ func (s *AdapterSet) CheckHeadless(agent, program string) error {
 		"Umbra does not know how %s answers a prompt without a terminal", program)
 }
 
+// IsHeadless reports whether a command runs its agent without a terminal, as claude --print does.
+func (s *AdapterSet) IsHeadless(agent string, command []string) bool {
+	h, ok := s.Adapter(agent).(sessions.Headless)
+	if !ok {
+		return false
+	}
+	_, already := h.Headless(command)
+	return already
+}
+
 // CheckModel refuses a model where Umbra does not know how the agent is told of it.
 func (s *AdapterSet) CheckModel(agent, program, model string) error {
 	if _, ok := s.Adapter(agent).(sessions.Modelled); ok || model == "" {

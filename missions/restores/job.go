@@ -3,7 +3,6 @@ package restores
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"slices"
 	"strings"
 
@@ -39,12 +38,7 @@ func (j *Job) Refusal(r missions.RestoreRequest) error {
 	if e == nil {
 		return nil
 	}
-	e.Message += ":"
-	for _, f := range j.Result.Foreign {
-		e.Message += "\n  " + f.Path + " (" + f.Reason + ")"
-	}
-	e.Details, _ = json.Marshal(j.Result)
-	return e
+	return j.Result.Explain(e)
 }
 
 // ContestedError refuses to restore paths that others changed, until the user says

@@ -94,7 +94,7 @@ func (x *Exchanger) mayEnter(m *projects.Mission, r missions.EnterForkRequest) e
 	if fork := x.SideForkOf(m); fork != nil {
 		return missions.Errorf(missions.KindBusy, "leave it first: umbra fork exit "+fork.Name+"; or "+beside, "%s is parked for its side fork %s", m.Name, fork.Name)
 	}
-	if m.Live.Headless && missions.HasAgent(m.Lifecycle) {
+	if missions.HasAgent(m.Lifecycle) && (m.Live.Headless || x.IsHeadless(m.Agent, m.Command)) {
 		run := "umbra fork run " + m.Name + " --prompt TEXT runs a fork in the background"
 		return missions.Errorf(missions.KindFailed, run, "the agent of %s has no terminal", m.Name)
 	}

@@ -2,7 +2,6 @@ package sideforks
 
 import (
 	"context"
-	"encoding/json"
 	"slices"
 
 	"github.com/umbra-vcs/umbra/missions"
@@ -25,8 +24,8 @@ func (x *Exchanger) LeaveByPromotion(ctx context.Context, fork, parent *projects
 	}
 	if len(plan.Refused) > 0 {
 		refused := plan.Refused[0]
-		if len(plan.Foreign) > 0 {
-			refused.Details, _ = json.Marshal(plan.RestoreResult) // what the user decides by
+		if !r.KeepOthers && !r.All {
+			refused = plan.Explain(refused)
 		}
 		return plan, refused
 	}

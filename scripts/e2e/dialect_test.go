@@ -31,6 +31,8 @@ type dialect struct {
 	turn func(k *talk, name, written, shell string) (script string, calls []string)
 	// plain drops what the client adds to a line.
 	plain func(line string) string
+	// tool is what the model calls a tool of Umbra's.
+	tool func(name string) string
 }
 
 // speaks is the dialect of the person's agent.
@@ -68,6 +70,7 @@ const createdIn = "result: File created successfully at: "
 func claudeDialect() dialect {
 	return dialect{
 		headless: []string{"claude", "--dangerously-skip-permissions", "-p"}, ask: lastWord,
+		tool:     func(name string) string { return "mcp__umbra__" + name },
 		terminal: []string{"claude", "--dangerously-skip-permissions"}, ready: ready, box: claudeBox,
 		turn: func(k *talk, name, written, shell string) (string, []string) {
 			return fmt.Sprintf("[[write path=%s content=%q]]", name, written), []string{
@@ -100,13 +103,14 @@ func claudeBox(screen string) string {
 	return screen[marks[len(marks)-1][1]:]
 }
 
-// codexTells is what Codex says of a command or patch before its output.
-var codexTells = regexp.MustCompile(`(?s)^result: (?:Chunk ID|Exit code): .*?\nOutput:\n`)
+// codexTells is what Codex says of a command, a patch or a tool before its output.
+var codexTells = regexp.MustCompile(`(?s)^result: (?:Chunk ID|Exit code|Wall time): .*?\nOutput:\n`)
 
 // codexDialect runs hooks that nobody has looked at: here they are Umbra's alone.
 func codexDialect() dialect {
 	return dialect{
 		headless: []string{"codex", "exec", "--dangerously-bypass-hook-trust"}, ask: lastWord,
+		tool:     func(name string) string { return "mcp__umbra." + name },
 		terminal: []string{"codex", "--dangerously-bypass-hook-trust"}, ready: "? for shortcuts",
 		turn: func(k *talk, name, written, shell string) (string, []string) {
 			patch, err := json.Marshal("*** Begin Patch\n*** Add File: " + name + "\n+" + written + "*** End Patch\n")
@@ -130,6 +134,7 @@ var geminiWraps = regexp.MustCompile(`(?s)<untrusted_context>\nOutput: (.*)\nPro
 func geminiDialect() dialect {
 	return dialect{
 		headless: []string{"gemini", "-y", "-m", "gemini-2.5-flash", "-p"}, ask: lastWord,
+		tool:     func(name string) string { return "mcp_umbra_" + name },
 		terminal: []string{"gemini", "-y", "-m", "gemini-2.5-flash"}, ready: "Type your message", box: geminiBox,
 		turn: func(k *talk, name, written, shell string) (string, []string) {
 			return fmt.Sprintf("[[write path=%s content=%q]]", name, written), []string{
@@ -159,6 +164,7 @@ func geminiBox(screen string) string {
 func openCodeDialect() dialect {
 	return dialect{
 		headless: []string{"opencode", "run"},
+		tool:     func(name string) string { return "umbra_" + name },
 		ask: func(k *talk, args []string, prompt string) output {
 			return k.p.runWith(strings.NewReader(prompt), k.workspace, args...)
 		},

@@ -159,7 +159,7 @@ func (s *terminal) parked() (name string) {
 		name = m.SideFork
 		return m.State == "closed" && m.ClosedHow == "parked" && name != "" && s.p.mission(name).SideForkOf == "tui" && s.p.mission(name).State == "idle"
 	})
-	s.see(ready)
+	s.see(s.p.speaks().ready)
 	return name
 }
 
@@ -168,7 +168,7 @@ func (s *terminal) back(fork, how string) {
 	s.p.Helper()
 	s.watch("the parent to have its terminal again", func() bool {
 		m := s.p.mission("tui")
-		return m.State == "idle" && m.Managed == "keeper" && strings.Contains(s.screen(), ready)
+		return m.State == "idle" && m.Managed == "keeper" && strings.Contains(s.screen(), s.p.speaks().ready)
 	})
 	if f := s.p.mission(fork); f.State != "closed" || f.ClosedHow != how {
 		s.p.Errorf("the fork is %+v", f)

@@ -3,16 +3,16 @@ package claude
 import "slices"
 
 // Headless implements sessions.Headless: claude --print prints the answer and ends.
-func (Adapter) Headless(command []string) []string {
+func (Adapter) Headless(command []string) (answering []string, already bool) {
 	at := programIndex(command)
 	if at < 0 {
-		return command
+		return command, false
 	}
 	args := grammar().Parse(command[at+1:]).Without("")
-	if !args.Has("--print") {
+	if already = args.Has("--print"); !already {
 		args = args.First("--print")
 	}
-	return slices.Concat(command[:at+1], args.Words())
+	return slices.Concat(command[:at+1], args.Words()), already
 }
 
 // WithModel implements sessions.Modelled.

@@ -14,9 +14,9 @@ const anywhere = "--skip-git-repo-check"
 // Headless implements sessions.Headless: codex exec answers and ends. It takes the
 // options of codex before its name, also those that it does not take itself, shown
 // with 0.169.0.
-func (Adapter) Headless(command []string) []string {
-	return rebuilt(command, func(l *launch) {
-		l.prompt = nil
+func (Adapter) Headless(command []string) (answering []string, already bool) {
+	answering = rebuilt(command, func(l *launch) {
+		l.prompt, already = nil, l.exec
 		l.drop(image)
 		if !l.exec {
 			l.exec, l.before = true, slices.Concat(l.before, l.own.Without(pickers...))
@@ -26,6 +26,7 @@ func (Adapter) Headless(command []string) []string {
 			l.after = l.after.First(anywhere)
 		}
 	})
+	return answering, already
 }
 
 // WithModel implements sessions.Modelled.

@@ -4,13 +4,14 @@ import "slices"
 
 // Headless implements sessions.Headless: gemini --prompt answers and ends. The prompt is
 // empty here, and the launch puts its own in the place.
-func (Adapter) Headless(command []string) []string {
+func (Adapter) Headless(command []string) (answering []string, already bool) {
 	i := programIndex(command)
 	if i < 0 {
-		return command
+		return command, false
 	}
-	args := grammar().Parse(command[i+1:]).Without(append(slices.Clone(prompting), "")...)
-	return slices.Concat(command[:i+1], args.First("--prompt=").Words())
+	given := grammar().Parse(command[i+1:])
+	args := given.Without(append(slices.Clone(prompting), "")...)
+	return slices.Concat(command[:i+1], args.First("--prompt=").Words()), given.Has("--prompt")
 }
 
 // WithModel implements sessions.Modelled.

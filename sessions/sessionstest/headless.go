@@ -24,7 +24,11 @@ func TestHeadless(t *testing.T, a sessions.Adapter, want HeadlessCommands) {
 	headless, modelled := a.(sessions.Headless), a.(sessions.Modelled)
 	for given, argv := range want.Resumed {
 		command := strings.Split(given, "|")
-		cmd, err := a.Launch(sessions.Launch{Command: headless.Headless(command), SessionID: want.ID, Resume: true, Prompt: "-v is wrong"})
+		answering, _ := headless.Headless(command)
+		if _, already := headless.Headless(answering); !already {
+			t.Errorf("%q is said to need a terminal", answering)
+		}
+		cmd, err := a.Launch(sessions.Launch{Command: answering, SessionID: want.ID, Resume: true, Prompt: "-v is wrong"})
 		if got := strings.Join(cmd.Argv, "|"); err != nil || got != strings.ReplaceAll(argv, "ID", want.ID) {
 			t.Errorf("%s becomes %s, %v; want %s", given, got, err, argv)
 		}
@@ -33,7 +37,11 @@ func TestHeadless(t *testing.T, a sessions.Adapter, want HeadlessCommands) {
 		}
 	}
 	for _, fresh := range []bool{false, true} { // a session is begun: the command's own prompt gives way
-		cmd, err := a.Launch(sessions.Launch{Command: headless.Headless([]string{a.Name(), "first"}), Fresh: fresh, Prompt: "second"})
+		answering, already := headless.Headless([]string{a.Name(), "first"})
+		if already {
+			t.Errorf("%s is said to need no terminal", a.Name())
+		}
+		cmd, err := a.Launch(sessions.Launch{Command: answering, Fresh: fresh, Prompt: "second"})
 		if words := strings.Join(cmd.Argv, " "); err != nil || strings.Contains(words, "first") || !strings.Contains(words, "second") {
 			t.Errorf("fresh %t: %q, %v", fresh, cmd.Argv, err)
 		}
@@ -44,7 +52,7 @@ func TestHeadless(t *testing.T, a sessions.Adapter, want HeadlessCommands) {
 		}
 	}
 	others := []string{"vim", "a.txt"}
-	if !slices.Equal(headless.Headless(others), others) || !slices.Equal(modelled.WithModel(others, "new"), others) {
+	if answering, already := headless.Headless(others); already || !slices.Equal(answering, others) || !slices.Equal(modelled.WithModel(others, "new"), others) {
 		t.Error("the command of another program is changed")
 	}
 }
