@@ -8,15 +8,21 @@ import (
 	"testing"
 
 	"github.com/umbra-vcs/umbra/scripts/clients"
+	"github.com/umbra-vcs/umbra/scripts/lab"
 	"github.com/umbra-vcs/umbra/scripts/standin"
 )
 
-// TestContest has four forks try to mend a failing test with the real client. The contest is
-// killed while two of them work, and goes on: the one that has mended it is found, and comes
-// home. The others can still be resumed.
+// TestContest has four forks of a repository of 10,000 files try to mend a failing test with
+// the real client. The contest is killed while two of them work, and goes on: the one that has
+// mended it is found, and comes home. The others can still be resumed.
 func TestContest(t *testing.T) {
 	t.Parallel()
 	p := newPerson(t, clients.ClaudeCurrent, "UMBRA_NO_DAEMON=1", "UMBRA_MISSIONS_MAX_LIVE=2")
+	if err := (&lab.Tree{Files: 10_000, Seed: 1}).Make(filepath.Join(p.repo, "tree")); err != nil {
+		t.Fatal(err)
+	}
+	gitIn(t, p.repo, "add", "tree")
+	gitIn(t, p.repo, "commit", "-q", "-m", "many files")
 	const check = "sh sum_test.sh"
 	for name, text := range map[string]string{"sum.sh": "echo $(($1 - $2))\n", "sum_test.sh": "test \"$(sh sum.sh 2 3)\" = 5\n"} {
 		if err := os.WriteFile(filepath.Join(p.repo, name), []byte(text), 0o644); err != nil {
