@@ -13,10 +13,14 @@ import (
 	"github.com/umbra-vcs/umbra/scripts/patience"
 )
 
+// hanging is after how long a process hangs. A daemon has git repack at the lowest
+// priority, which takes minutes beside others' work.
+func hanging() time.Duration { return patience.Of(10 * time.Minute) }
+
 // execute runs a scene's command, and has its process, or the daemon that does
 // the work, die so. When it returns, no daemon of the world's runs.
 func (w *world) execute(ctx context.Context, s scene, d death) (fate, error) {
-	ctx, cancel := context.WithTimeout(ctx, patience.Of(2*time.Minute))
+	ctx, cancel := context.WithTimeout(ctx, hanging())
 	defer cancel()
 	u, dir := w.umbra, w.work
 	if s.umbra != nil {

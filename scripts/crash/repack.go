@@ -7,9 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
-
-	"github.com/umbra-vcs/umbra/scripts/patience"
 )
 
 // overdue is how many packs a repository has when a daemon packs them together
@@ -41,13 +40,24 @@ func repacking(ctx context.Context, w *world) (scene, error) {
 		w.ack(out, held)
 	}
 	return scene{args: []string{"snapshot"}, old: held, told: true, linger: func(dead func() bool) {
-		for deadline := time.Now().Add(patience.Of(time.Minute)); !dead() && time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
-			if n, err := w.packs(); err == nil && n < overdue/2 {
-				time.Sleep(100 * time.Millisecond) // the last it does
+		for deadline := time.Now().Add(hanging()); !dead() && time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+			if n, err := w.packs(); err == nil && n < overdue/2 && !repacks(w.mission.Shadow) {
 				return
 			}
 		}
 	}}, nil
+}
+
+// repacks reports whether a process repacks a shadow repository: it holds the directory of
+// its quarantines until it has removed what stands twice. One that begins just now might
+// give up for being asked.
+func repacks(shadow string) bool {
+	dir, err := os.Open(filepath.Join(shadow, "umbra", "repack"))
+	if err != nil {
+		return false
+	}
+	defer dir.Close()
+	return syscall.Flock(int(dir.Fd()), syscall.LOCK_SH|syscall.LOCK_NB) != nil
 }
 
 // several writes so many small files that a snapshot makes a pack of them, and
