@@ -9,6 +9,7 @@ import (
 type ForkRequest struct {
 	Caller    Caller   `json:"caller"`
 	From      string   `json:"from"` // mission or moment; "" is the default mission now
+	ID        string   `json:"-"`    // of one fork, where a room of this process has noted it before; "" makes one
 	Name      string   `json:"name,omitempty"`
 	Count     int      `json:"count"` // 0 is one, named without a number
 	Workspace string   `json:"workspace,omitempty"`

@@ -175,6 +175,9 @@ type MergeTrial struct {
 	Tree         string   `json:"tree,omitempty"`
 	IntoID       string   `json:"into_id,omitempty"`
 	Scratch      *Mission `json:"scratch,omitempty"`
+	// Left are the missions that a merge which has ended had made for its check and its
+	// merger: nothing needs them any more.
+	Left []Mission `json:"left,omitempty"`
 	// ProposedTree is Tree with all that is proposed, where nothing else is open; "" else,
 	// and once the check has said what it thinks of it.
 	ProposedTree string `json:"proposed_tree,omitempty"`

@@ -40,14 +40,19 @@ type asker struct {
 	skipped map[string]bool
 }
 
-// merge does a step of the merge. Each asks for the Service anew: a pager gives it back.
+// merge does a step of the merge. A step that fails leaves the merge as it was. Each asks
+// for the Service anew: a pager gives it back.
 func (a *asker) merge(r missions.MergeRequest) (missions.MergeResult, error) {
 	svc, caller, ctx, err := a.c.Asking()
 	if err != nil {
 		return a.result, err
 	}
 	r.Caller, r.Into = caller, a.result.Into
-	return svc.Merge(ctx, r)
+	result, err := svc.Merge(ctx, r)
+	if err != nil {
+		return a.result, err
+	}
+	return result, nil
 }
 
 // next is what comes after the questions.

@@ -2,14 +2,17 @@ package merges
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
 
 	"github.com/umbra-vcs/umbra/commands/call"
 	"github.com/umbra-vcs/umbra/commands/calltest"
+	"github.com/umbra-vcs/umbra/commands/print"
 	"github.com/umbra-vcs/umbra/missions"
 )
 
@@ -71,7 +74,7 @@ func path(name string, severity missions.Severity, options ...missions.MergeTake
 }
 
 // TestAnswers: each answer takes what it says, a number the mission that it stands beside,
-// and one of them all that Git merged.
+// and one of them all that Git merged. What is no answer is asked again, and skips nothing.
 func TestAnswers(t *testing.T) {
 	t.Parallel()
 	several := path("several", missions.SeverityHigh, missions.TakeOurs, "fa", "fb", missions.TakeBoth, missions.TakeFile)
@@ -83,7 +86,7 @@ func TestAnswers(t *testing.T) {
 		"o\ng\nt\nc\n":        "several=ours m1=merged m2=theirs",
 		"b\np\n":              "several=both",
 		"s\na\n":              "m1=merged m2=merged",
-		"nonsense\ng\ns\n":    "m1=merged",
+		"nonsense\no\n\ng\n":  "several=ours m2=merged",
 		"1\ngit\np\no\nq\n":   "several=fa m1=merged m1=ours",
 		"":                    "",
 		"q\n":                 "",
@@ -162,4 +165,72 @@ func TestNobodyIsAsked(t *testing.T) {
 			t.Errorf("%+v: %v, %s", globals, err, said)
 		}
 	}
+}
+
+// TestManyPaths: a list of paths has an end, and no path is missing in it that somebody chose
+// or has to choose.
+func TestManyPaths(t *testing.T) {
+	t.Parallel()
+	b := calltest.New(t, &fake{})
+	r := missions.MergeResult{Into: "one", Done: true, Restore: &missions.RestoreResult{}}
+	for n := range 1000 {
+		r.Taken = append(r.Taken, path(fmt.Sprint("low", n), missions.SeverityLow))
+	}
+	r.Taken[999].Path, r.Taken[999].Chosen = "last", "ours"
+	r.Conflicts = []missions.MergedPath{path("open", missions.SeverityHigh)}
+	c := &call.Call{Env: b.Env}
+	calltest.Must(t, c.Do(func(c *call.Call) error { return c.Print(r, func(p *print.Printer) { writeResult(p, r) }) }))
+	said := b.Stdout.String()
+	if !strings.Contains(said, "… and 979 more paths of severity low, which --json lists") || !strings.Contains(said, "  last ") || !strings.Contains(said, "  open ") ||
+		strings.Count(said, "\n") > 30 {
+		t.Errorf("it is said: %s", said)
+	}
+}
+
+// TestProposalsStay: what an agent has written for a merge is removed once it is taken over,
+// and not before.
+func TestProposalsStay(t *testing.T) {
+	t.Parallel()
+	for name, fails := range map[string]error{"taken over": nil, "not taken over": missions.Errorf(missions.KindBusy, "", "busy")} {
+		f := &fakeMerger{fails: fails}
+		b := calltest.New(t, f)
+		c := &call.Call{Env: b.Env, Arguments: []string{"fa"}}
+		err := c.Do(func(c *call.Call) error { return runMerge(c, mergeOptions{}) })
+		if (err != nil) != (fails != nil) || slices.Contains(f.removed, "merger") != (fails == nil) {
+			t.Errorf("%s: removed %v: %v", name, f.removed, err)
+		}
+	}
+}
+
+// fakeMerger is a merge whose agent has written what it proposes.
+type fakeMerger struct {
+	missions.Service
+	fails   error // when that is to be taken over
+	removed []string
+}
+
+func (f *fakeMerger) Merge(_ context.Context, r missions.MergeRequest) (missions.MergeResult, error) {
+	code, result := 0, missions.MergeResult{Into: "one", Taken: []missions.MergedPath{}, Conflicts: []missions.MergedPath{}}
+	switch r.Step {
+	case missions.MergeProposed:
+		result.Done = true
+		return result, f.fails
+	case missions.MergePropose:
+		result.Scratch = &missions.Mission{ID: "merger", Name: "merger", State: missions.StateClosed, ExitCode: &code}
+	}
+	result.Merger = "claude"
+	return result, nil
+}
+
+func (f *fakeMerger) Mission(context.Context, missions.MissionRequest) (missions.Mission, error) {
+	return missions.Mission{}, nil
+}
+
+func (f *fakeMerger) Diff(context.Context, missions.DiffRequest) (missions.Difference, error) {
+	return missions.Difference{}, nil
+}
+
+func (f *fakeMerger) Remove(_ context.Context, r missions.RemoveRequest) (missions.RemoveResult, error) {
+	f.removed = append(f.removed, r.Missions...)
+	return missions.RemoveResult{}, nil
 }

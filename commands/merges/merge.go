@@ -116,9 +116,10 @@ func runMerge(c *call.Call, o mergeOptions) error {
 	if err != nil {
 		return withHint(err, a.result)
 	}
-	if done := a.result; done.Scratch != nil && (done.Done || done.Aborted) {
-		a.removeScratch(*done.Scratch)
+	for _, left := range a.result.Left {
+		a.removeScratch(left)
 	}
+	a.result.Left = nil
 	return tell(c, step, r.Preview, a.result)
 }
 
@@ -347,10 +348,10 @@ func writeResult(p *print.Printer, r missions.MergeResult) {
 	default:
 		p.Line("%s would take:", what)
 	}
-	writePaths(p, r.Taken)
+	writePaths(p, r.Taken, mostTaken)
 	if len(r.Conflicts) > 0 {
 		p.Line("open:")
-		writePaths(p, r.Conflicts)
+		writePaths(p, r.Conflicts, mostOpen)
 	}
 	if r.Restore != nil {
 		print.WriteKept(p, "left as they are", r.Restore.Kept)
@@ -369,9 +370,23 @@ func writeResult(p *print.Printer, r missions.MergeResult) {
 	}
 }
 
-func writePaths(p *print.Printer, list []missions.MergedPath) {
+// mostTaken and mostOpen are how many paths of a severity are listed that are taken, and
+// that are open.
+const mostTaken, mostOpen = 20, 50
+
+// writePaths lists paths, and counts those of a severity that are too many. A path that was
+// chosen is always listed.
+func writePaths(p *print.Printer, list []missions.MergedPath, most int) {
 	var t print.Table
+	shown, more := map[missions.Severity]int{}, map[missions.Severity]int{}
 	for _, q := range list {
+		if q.Chosen == "" {
+			if shown[q.Severity] == most {
+				more[q.Severity]++
+				continue
+			}
+			shown[q.Severity]++
+		}
 		what := q.Reason + " (" + strings.Join(q.Missions, ", ") + ")"
 		switch {
 		case q.Chosen != "":
@@ -389,4 +404,9 @@ func writePaths(p *print.Printer, list []missions.MergedPath) {
 		t.Row(print.Plain.Cell(string(q.Severity)), print.Plain.Cell(print.Path(q.Path)), print.Dim.Cell(print.Clean(what)))
 	}
 	t.Print(p, "  ")
+	for _, severity := range []missions.Severity{missions.SeverityCritical, missions.SeverityHigh, missions.SeverityMedium, missions.SeverityLow} {
+		if n := more[severity]; n > 0 {
+			p.Line("  … and %s of severity %s, which --json lists", print.Count(n, "more path"), severity)
+		}
+	}
 }

@@ -8,7 +8,8 @@ import (
 )
 
 // propose has an agent propose what the paths become that conflict, in a workspace of its
-// own that has the merged files, with marks in these. That goes when the agent has ended.
+// own that has the merged files, with marks in these. That goes when what the agent has
+// written is taken over, and not before: whatever goes wrong, the next step takes it over.
 func (a *asker) propose(force bool) error {
 	for a.result.NeedsMerger() {
 		agent := a.result.Merger
@@ -18,13 +19,13 @@ func (a *asker) propose(force bool) error {
 		}
 		a.c.Notice("%s is asked what becomes of the paths that conflict", agent)
 		end, err := a.awaitMerger(*made.Scratch)
-		if err == nil {
-			a.result, err = a.merge(missions.MergeRequest{Step: missions.MergeProposed, Proposed: &end, Force: force})
-		}
-		a.removeScratch(*made.Scratch)
 		if err != nil {
 			return err
 		}
+		if a.result, err = a.merge(missions.MergeRequest{Step: missions.MergeProposed, Proposed: &end, Force: force}); err != nil {
+			return err
+		}
+		a.removeScratch(*made.Scratch)
 		for _, note := range a.result.Notes {
 			a.c.Notice("note: %s", note)
 		}
@@ -39,7 +40,11 @@ func (a *asker) awaitMerger(m missions.Mission) (end missions.MergerEnd, err err
 	if err != nil {
 		return end, err
 	}
-	outcomes, stopped := forks.Await(a.c, svc, caller, forks.Background{Missions: []missions.Mission{m}, Timeout: a.timeout})
+	b := forks.Background{Missions: []missions.Mission{m}, Timeout: a.timeout}
+	if wasInterrupted(m) {
+		b.Prompt = "You were interrupted. Go on with what you were asked, and answer at the end as you were told."
+	}
+	outcomes, stopped := forks.Await(a.c, svc, caller, b)
 	switch outcome := outcomes[0]; {
 	case stopped:
 		return end, errors.Join(ctx.Err(), a.c.Context.Err())
@@ -51,6 +56,13 @@ func (a *asker) awaitMerger(m missions.Mission) (end missions.MergerEnd, err err
 	default:
 		return missions.MergerEnd{Answer: outcome.Answer}, nil
 	}
+}
+
+// wasInterrupted reports whether the agent of a merge has begun, and was ended from outside:
+// by its user, or by a kill.
+func wasInterrupted(m missions.Mission) bool {
+	const signaled = 128 // a shell's exit code of a program that a signal has ended is above it
+	return m.State == missions.StateClosed && !m.PromptKept && (m.ExitCode == nil || *m.ExitCode > signaled)
 }
 
 // sayProposal says who proposes what, and why.

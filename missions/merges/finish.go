@@ -90,7 +90,7 @@ func (g *Merger) end(into *projects.Mission, s *state, result missions.MergeResu
 		}
 	}
 	failpoint.Hit("merge.told")
-	result.Scratch = g.scratchOf(into, s)
+	result.Left = g.leftOf(into, s)
 	return result, s.remove(into.Project)
 }
 
@@ -150,18 +150,18 @@ func (g *Merger) finishIfDone(into *projects.Mission, s *state, onlyReads bool) 
 // into, with what Git ignores, in which nobody works.
 func (g *Merger) makeScratch(ctx context.Context, p *plan, r missions.MergeRequest) (missions.MergeResult, error) {
 	result := p.result()
-	if p.state.Scratch != "" {
-		if result.Scratch = g.scratchOf(p.into, p.state); result.Scratch != nil {
-			return result, missions.Errorf(missions.KindBusy, "umbra mission rm --workspace "+result.Scratch.Name+", then the same again",
-				"the check of this merge runs, or was killed, in %s", result.Scratch.Name)
-		}
+	if m := g.loadScratch(p.into, p.state.Scratch); m != nil {
+		return result, missions.Errorf(missions.KindBusy, "umbra mission rm --workspace "+m.Name+", then the same again",
+			"the check of this merge runs, or was killed, in %s", m.Name)
 	}
-	made, err := g.rooms.Forks.Fork(ctx, missions.ForkRequest{Caller: r.Caller, From: p.into.Name, Name: scratchName(p.into, "-check"), NoWait: true, Yes: true, Force: r.Force})
-	if err != nil {
+	p.state.Scratch = g.NewID() // noted before it is there, so that no kill leaves one that nobody knows
+	if err := p.state.save(p.into.Project); err != nil {
 		return result, err
 	}
-	p.state.Scratch = made.Missions[0].ID
-	if err := p.state.save(p.into.Project); err != nil {
+	made, err := g.rooms.Forks.Fork(ctx, missions.ForkRequest{
+		Caller: r.Caller, From: p.into.Name, ID: p.state.Scratch, Name: scratchName(p.into, "-check"), NoWait: true, Yes: true, Force: r.Force,
+	})
+	if err != nil {
 		return result, err
 	}
 	result.Scratch = &made.Missions[0]
@@ -197,16 +197,17 @@ func (g *Merger) loadScratch(into *projects.Mission, id string) *projects.Missio
 	return m
 }
 
-// scratchOf is the workspace of a merge's check, or of its merger, nil if there is none any
-// more.
-func (g *Merger) scratchOf(into *projects.Mission, s *state) *missions.Mission {
-	m := g.loadScratch(into, s.Scratch)
-	if m == nil && s.Merger != nil {
-		m = g.loadScratch(into, s.Merger.Mission)
+// leftOf are the missions that a merge has made for its check and its merger, and that are
+// still there.
+func (g *Merger) leftOf(into *projects.Mission, s *state) (list []missions.Mission) {
+	ids := []string{s.Scratch}
+	if s.Merger != nil {
+		ids = append(ids, s.Merger.Mission)
 	}
-	if m == nil {
-		return nil
+	for _, id := range ids {
+		if m := g.loadScratch(into, id); m != nil {
+			list = append(list, g.rooms.Presence.MissionView(m))
+		}
 	}
-	view := g.rooms.Presence.MissionView(m)
-	return &view
+	return list
 }

@@ -15,6 +15,8 @@ const (
 	maxAsked, maxDiff = 64 << 10, 8 << 10
 	// mostPrompts is how many prompts of a mission the merger is told, the newest.
 	mostPrompts = 20
+	// mostListed is how many files its prompt lists.
+	mostListed = 200
 )
 
 // mergerPrompt is what an agent is asked that is to propose what paths become: with what
@@ -34,10 +36,14 @@ func (g *Merger) mergerPrompt(p *plan, list []*question) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		fmt.Fprintf(&text, "\n%s was asked:\n%s", one.mission.Name, quote(strings.Join(prompts, "\n")))
+		fmt.Fprintf(&text, "\n%s was asked:\n%s", one.mission.Name, quotePrompts(prompts, min(maxDiff, maxAsked/2/len(all))))
 	}
 	text.WriteString("\nThe files:\n")
-	for _, q := range list {
+	for i, q := range list {
+		if i == mostListed {
+			fmt.Fprintf(&text, "and %d more, in which the marks are\n", len(list)-i)
+			break
+		}
 		fmt.Fprintf(&text, "%s\n", gitstore.QuotePath(q.Path))
 	}
 	for _, q := range list {
@@ -47,7 +53,7 @@ func (g *Merger) mergerPrompt(p *plan, list []*question) (string, error) {
 		}
 		for _, s := range texts.Sides {
 			if text.Len() < maxAsked {
-				fmt.Fprintf(&text, "\n%s has changed in %s:\n%s", s.Mission, gitstore.QuotePath(q.Path), quote(s.Patch))
+				fmt.Fprintf(&text, "\n%s has changed in %s:\n%s", s.Mission, gitstore.QuotePath(q.Path), quote(cut(s.Patch, maxDiff)))
 			}
 		}
 	}
@@ -55,7 +61,7 @@ func (g *Merger) mergerPrompt(p *plan, list []*question) (string, error) {
 	return text.String(), nil
 }
 
-// promptsOf are the newest prompts of a mission since a moment.
+// promptsOf are the newest prompts of a mission since a moment, the newest first.
 func promptsOf(one side, since *gitstore.Snapshot) (list []string, err error) {
 	err = one.mission.Project.WalkTurns(one.tip.ID, func(turn []projects.NumberedSnapshot) error {
 		last := slices.ContainsFunc(turn, func(s projects.NumberedSnapshot) bool { return s.ID == since.ID })
@@ -71,15 +77,36 @@ func promptsOf(one side, since *gitstore.Snapshot) (list []string, err error) {
 	if len(list) == 0 {
 		list = []string{"(no prompt is known)"}
 	}
-	slices.Reverse(list)
 	return list, err
 }
 
-// quote is a text, cut where it is too long, each line of it marked.
-func quote(text string) string {
-	if len(text) > maxDiff {
-		text = strings.ToValidUTF8(text[:maxDiff], "") + "\n(cut)"
+// quotePrompts are prompts, given the newest first, in the order in which they were typed.
+// Where they are longer than room the oldest are left out: what was wanted last counts most.
+func quotePrompts(newest []string, room int) string {
+	var list []string
+	most := room / 2
+	for _, prompt := range newest {
+		prompt = cut(prompt, most)
+		if room -= len(prompt); room < 0 {
+			list = append(list, "(older prompts are left out)")
+			break
+		}
+		list = append(list, prompt)
 	}
+	slices.Reverse(list)
+	return quote(strings.Join(list, "\n"))
+}
+
+// cut is the beginning of a text that is too long.
+func cut(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most], "") + "\n(cut)"
+}
+
+// quote is a text, each line of it marked.
+func quote(text string) string {
 	text = strings.Map(func(r rune) rune {
 		if r < ' ' && r != '\n' && r != '\t' {
 			return -1 // an argument holds no NUL

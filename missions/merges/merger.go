@@ -48,6 +48,9 @@ func (g *Merger) Merge(ctx context.Context, r missions.MergeRequest) (missions.M
 	if err := r.Verify(); err != nil {
 		return missions.MergeResult{}, err
 	}
+	if err := g.checkMerger(r.Merger); err != nil {
+		return missions.MergeResult{}, err
+	}
 	if r.Step == missions.MergeBegin {
 		return g.begin(ctx, r)
 	}
@@ -108,16 +111,19 @@ func settling(r missions.MergeRequest) promotes.Settling {
 	return promotes.Settling{Verb: "merge", Force: r.Force, Preview: r.OnlyReads() || r.Step == missions.MergeResolve}
 }
 
+// checkMerger refuses an agent that can't be asked what paths become.
+func (g *Merger) checkMerger(agent string) error {
+	switch {
+	case agent == "":
+		return nil
+	case g.Adapter(agent) == nil:
+		return missions.Errorf(missions.KindUsage, "--merger claude, codex, gemini or opencode", "%s is no agent that umbra knows", agent)
+	}
+	return g.CheckHeadless(agent, agent)
+}
+
 // begin plans a merge, and ends it at once if nothing is open.
 func (g *Merger) begin(ctx context.Context, r missions.MergeRequest) (missions.MergeResult, error) {
-	if r.Merger != "" {
-		if g.Adapter(r.Merger) == nil {
-			return missions.MergeResult{}, missions.Errorf(missions.KindUsage, "--merger claude, codex, gemini or opencode", "%s is no agent that umbra knows", r.Merger)
-		}
-		if err := g.CheckHeadless(r.Merger, r.Merger); err != nil {
-			return missions.MergeResult{}, err
-		}
-	}
 	list, into, err := g.findSides(ctx, r)
 	if err != nil {
 		return missions.MergeResult{}, err
@@ -292,7 +298,7 @@ func (g *Merger) findWaiting(ctx context.Context, r missions.MergeRequest) (*pro
 func (g *Merger) abort(into *projects.Mission, s *state) (missions.MergeResult, error) {
 	result := s.result(into)
 	result.Aborted = true
-	result.Scratch = g.scratchOf(into, s)
+	result.Left = g.leftOf(into, s)
 	return result, s.remove(into.Project)
 }
 

@@ -149,14 +149,16 @@ func (g *Merger) makeMerger(ctx context.Context, p *plan, r missions.MergeReques
 		if err != nil {
 			return p.result(), err
 		}
-		made, err := g.rooms.Forks.Fork(ctx, missions.ForkRequest{
-			Caller: r.Caller, From: p.into.Name, Name: scratchName(p.into, "-merger"), Agent: at.Agent, FilesAlone: true, Prompt: prompt, Headless: true,
-			NoWait: true, Yes: true, Force: r.Force,
-		})
-		if err != nil {
+		at.Mission = g.NewID() // noted before it is there, so that a kill leaves no agent that nobody asks
+		if err := p.state.save(p.into.Project); err != nil {
 			return p.result(), err
 		}
-		at.Mission = made.Missions[0].ID
+		if _, err := g.rooms.Forks.Fork(ctx, missions.ForkRequest{
+			Caller: r.Caller, From: p.into.Name, ID: at.Mission, Name: scratchName(p.into, "-merger"), Agent: at.Agent, FilesAlone: true, Prompt: prompt, Headless: true,
+			NoWait: true, Yes: true, Force: r.Force,
+		}); err != nil {
+			return p.result(), err
+		}
 		if m, err = g.LoadMission(p.into.Project, at.Mission); err != nil {
 			return p.result(), err
 		}
