@@ -248,7 +248,7 @@ func TestModes(t *testing.T) {
 		Empty: []string{"filled", "held", "stays"},
 	}
 	tree := writeTree(t, s, files{"filled/x": "x\n", "held/x": "x\n", "taken": "a file\n"})
-	got := storetest.Must[*capture.Modes](t)(merge.Modes(s, tree, base, ours, theirs))
+	got := storetest.Must[*capture.Modes](t)(merge.Modes(s, tree, merge.SideModes{Modes: base}, merge.SideModes{Modes: ours}, merge.SideModes{Modes: theirs}))
 	want := &capture.Modes{
 		File: capture.KnownPerm(0o644), Unusual: map[string]uint32{"ours": 0o640, "theirs": 0o660, "both": 0o660},
 		Empty: []string{"new", "stays"},
@@ -270,5 +270,36 @@ func TestNoGit(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	if _, err := merge.Trees(t.Context(), s, sides, false); err == nil || !strings.Contains(err.Error(), "not installed") {
 		t.Errorf("without git: %v", err)
+	}
+}
+
+// TestModesOfMost: a side that has changed the permissions of most of its files has changed
+// those of each of them, and of no file that only the other side has.
+func TestModesOfMost(t *testing.T) {
+	t.Parallel()
+	s := storetest.New(t)
+	perm := func(file uint32, unusual map[string]uint32) *capture.Modes {
+		return &capture.Modes{File: capture.KnownPerm(file), Directory: capture.KnownPerm(0o755), Unusual: unusual}
+	}
+	base := merge.SideModes{Tree: writeTree(t, s, files{"a": "1\n", "b": "1\n", "d/c": "1\n", "kept": "1\n"}), Modes: perm(0o644, map[string]uint32{"kept": 0o600})}
+	closed := merge.SideModes{
+		Tree:  writeTree(t, s, files{"a": "1\n", "b": "1\n", "d/c": "1\n", "kept": "1\n", "theirs": "1\n"}),
+		Modes: perm(0o600, map[string]uint32{"d/c": 0o644}),
+	}
+	added := merge.SideModes{
+		Tree:  writeTree(t, s, files{"a": "1\n", "b": "1\n", "d/c": "1\n", "kept": "1\n", "ours": "1\n"}),
+		Modes: perm(0o644, map[string]uint32{"b": 0o640, "kept": 0o600}),
+	}
+	tree := writeTree(t, s, files{"a": "1\n", "b": "1\n", "d/c": "1\n", "kept": "1\n", "ours": "1\n", "theirs": "1\n"})
+	want := map[string]uint32{"a": 0o600, "b": 0o640, "d/c": 0o644, "kept": 0o600, "ours": 0o644, "theirs": 0o600}
+	for name, sides := range map[string][2]merge.SideModes{"it is merged": {closed, added}, "it is merged into": {added, closed}} {
+		want["b"], _ = sides[1].Perm("b", gitstore.ModeFile).Known() // both changed it: the second keeps what it has
+		got := storetest.Must[*capture.Modes](t)(merge.Modes(s, tree, base, sides[0], sides[1]))
+		for path, bits := range want {
+			if perm := got.Perm(path, gitstore.ModeFile); perm != capture.KnownPerm(bits) {
+				text, _ := perm.MarshalText()
+				t.Errorf("%s: %s has %s, not %o", name, path, text, bits)
+			}
+		}
 	}
 }

@@ -11,11 +11,47 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore/shadow"
 )
 
+// SideModes is what the tree of a side cannot hold, with that tree.
+type SideModes struct {
+	Tree gitstore.ID
+	*capture.Modes
+}
+
 // Modes merges what trees cannot hold: theirs, changed as ours is since the base where
 // theirs is as the base. In tree, the merged one, directories that were empty may hold
 // files.
-func Modes(s *shadow.Store, tree gitstore.ID, base, ours, theirs *capture.Modes) (*capture.Modes, error) {
-	merged := *theirs
+func Modes(s *shadow.Store, tree gitstore.ID, base, ours, theirs SideModes) (*capture.Modes, error) {
+	merged := *theirs.Modes
+	if err := mergeEmpty(s, tree, &merged, base, ours, theirs); err != nil {
+		return nil, err
+	}
+	if haveOneUsual(base, ours, theirs) {
+		mergeUnusual(&merged, base, ours, theirs)
+		return &merged, nil
+	}
+	return &merged, mergePerms(s, tree, &merged, base, ours, theirs)
+}
+
+// haveOneUsual reports whether the most common permission bits are the same on all sides, as
+// far as they are known.
+func haveOneUsual(base, ours, theirs SideModes) bool {
+	o, t := usualOf(ours.Modes), usualOf(theirs.Modes)
+	for i, b := range usualOf(base.Modes) {
+		if b.Differs(*o[i]) || b.Differs(*t[i]) || o[i].Differs(*t[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// usualOf are the most common permission bits of files, programs and directories.
+func usualOf(m *capture.Modes) []*capture.Perm {
+	return []*capture.Perm{&m.File, &m.Executable, &m.Directory}
+}
+
+// mergeUnusual merges the permission bits of the paths that are listed. All others have those
+// that are most common, which are the same on all sides.
+func mergeUnusual(merged *capture.Modes, base, ours, theirs SideModes) {
 	merged.Unusual = maps.Clone(theirs.Unusual)
 	if merged.Unusual == nil {
 		merged.Unusual = map[string]uint32{}
@@ -32,15 +68,73 @@ func Modes(s *shadow.Store, tree gitstore.ID, base, ours, theirs *capture.Modes)
 			delete(merged.Unusual, path)
 		}
 	}
+}
+
+// mergePerms merges the permission bits of each path of the merged tree: where a side has
+// others as the most common ones, it has changed those of paths that are not listed.
+func mergePerms(s *shadow.Store, tree gitstore.ID, merged *capture.Modes, base, ours, theirs SideModes) error {
+	o, m := usualOf(ours.Modes), usualOf(merged)
+	for i, b := range usualOf(base.Modes) {
+		if *b == *m[i] {
+			*m[i] = *o[i]
+		}
+	}
+	merged.Unusual = map[string]uint32{}
+	each := func(path string, e gitstore.TreeEntry) error {
+		b, err := permOf(s, base, path, e.Mode)
+		if err != nil {
+			return err
+		}
+		o, err := permOf(s, ours, path, e.Mode)
+		if err != nil {
+			return err
+		}
+		perm, err := permOf(s, theirs, path, e.Mode)
+		if _, known := perm.Known(); !known || perm == b {
+			perm = o // or only ours has the path
+		}
+		if bits, known := perm.Known(); known && perm != merged.Perm(path, e.Mode) {
+			merged.Unusual[path] = bits
+		}
+		return err
+	}
+	if err := s.WalkTree(tree, each); err != nil {
+		return err
+	}
+	for _, dir := range merged.Empty {
+		if err := each(dir, gitstore.TreeEntry{Mode: gitstore.ModeDir}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// permOf is the permission bits of a path on a side, not known where the side has nothing
+// there. mode is that of the merged tree.
+func permOf(s *shadow.Store, side SideModes, path string, mode gitstore.Mode) (capture.Perm, error) {
+	e, err := s.Lookup(side.Tree, path)
+	switch {
+	case err == nil:
+		return side.Perm(path, e.Mode), nil
+	case !errors.Is(err, gitstore.ErrNoEntry):
+		return capture.Perm{}, err
+	case mode.IsDir() && slices.Contains(side.Empty, path):
+		return side.Perm(path, mode), nil
+	}
+	return capture.Perm{}, nil
+}
+
+// mergeEmpty merges which directories are empty.
+func mergeEmpty(s *shadow.Store, tree gitstore.ID, merged *capture.Modes, base, ours, theirs SideModes) error {
 	merged.Empty = nil
 	for _, dir := range slices.Compact(slices.Sorted(slices.Values(slices.Concat(ours.Empty, theirs.Empty)))) {
-		in := func(m *capture.Modes) bool { return slices.Contains(m.Empty, dir) }
+		in := func(m SideModes) bool { return slices.Contains(m.Empty, dir) }
 		if in(base) && !(in(ours) && in(theirs)) {
 			continue // one of them removed it, or put something there
 		}
 		free, err := isFree(s, tree, dir)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if free {
 			merged.Empty = append(merged.Empty, dir)
@@ -49,7 +143,7 @@ func Modes(s *shadow.Store, tree gitstore.ID, base, ours, theirs *capture.Modes)
 	merged.Empty = slices.DeleteFunc(merged.Empty, func(dir string) bool {
 		return slices.ContainsFunc(merged.Empty, func(below string) bool { return strings.HasPrefix(below, dir+"/") })
 	})
-	return &merged, nil
+	return nil
 }
 
 // isFree reports whether a tree has nothing at a path, and no file where a directory above

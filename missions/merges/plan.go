@@ -12,6 +12,7 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore/capture"
 	"github.com/umbra-vcs/umbra/gitstore/merge"
 	"github.com/umbra-vcs/umbra/gitstore/records"
+	"github.com/umbra-vcs/umbra/gitstore/shadow"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/projects"
 	"github.com/umbra-vcs/umbra/missions/restores"
@@ -141,7 +142,7 @@ func (p *plan) foldSides() error {
 		if err != nil {
 			return err
 		}
-		if p.modes, err = merge.Modes(p.store, got.Tree, from.base.Modes, their, p.modes); err != nil {
+		if p.modes, err = mergeModes(p.store, got.Tree, step, from.base.Modes, their, p.modes); err != nil {
 			return err
 		}
 		if got.Conflicts, err = p.joinParts(step, got.Conflicts); err != nil {
@@ -157,6 +158,13 @@ func (p *plan) foldSides() error {
 	p.git = p.tree
 	p.dropParts()
 	return nil
+}
+
+// mergeModes merges what trees can't hold: ours is the mission that is merged into, which
+// keeps what both changed.
+func mergeModes(s *shadow.Store, tree gitstore.ID, step merge.Sides, base, theirs, ours *capture.Modes) (*capture.Modes, error) {
+	return merge.Modes(s, tree, merge.SideModes{Tree: step.Base, Modes: base}, merge.SideModes{Tree: step.Theirs, Modes: theirs},
+		merge.SideModes{Tree: step.Ours, Modes: ours})
 }
 
 func recordedModes(project *projects.Project, from side) (*capture.Modes, error) {
@@ -375,7 +383,9 @@ func (p *plan) trees() []gitstore.ID {
 // changesNothing reports whether the mission has all of it: contents, permissions and empty
 // directories.
 func (p *plan) changesNothing() bool {
-	return p.tree == p.ours && maps.Equal(p.modes.Unusual, p.were.Unusual) && slices.Equal(p.modes.Empty, p.were.Empty)
+	now, were := p.modes, p.were
+	sameUsual := !now.File.Differs(were.File) && !now.Executable.Differs(were.Executable) && !now.Directory.Differs(were.Directory)
+	return p.tree == p.ours && sameUsual && maps.Equal(now.Unusual, were.Unusual) && slices.Equal(now.Empty, were.Empty)
 }
 
 // sorted are the questions, the most severe ones first.

@@ -71,7 +71,8 @@ func (p *promotion) planFiles(ctx context.Context, j *Job, present restore.Side,
 			return err
 		}
 	}
-	if to.Modes, err = merge.Modes(m.Project.Store, merged.Tree, p.base.modes, present.Modes, to.Modes); err != nil {
+	if to.Modes, err = merge.Modes(m.Project.Store, merged.Tree, merge.SideModes{Tree: then, Modes: p.base.modes},
+		merge.SideModes{Tree: present.Tree, Modes: present.Modes}, merge.SideModes{Tree: p.tree, Modes: to.Modes}); err != nil {
 		return err
 	}
 	if j.Files, err = p.restorer.planPaths(m, j.target, sides{present, to}, nil, nil); err != nil {
