@@ -1,19 +1,26 @@
 package missions
 
-import "slices"
+import (
+	"path/filepath"
+	"slices"
+)
 
 // MergeRequest merges missions into another one, step by step. A merge that can't be ended
 // at once waits, with what was chosen, until a later step ends it or takes it back.
 type MergeRequest struct {
-	Caller  Caller    `json:"caller"`
-	Step    MergeStep `json:"step"`
-	Forks   []string  `json:"forks,omitempty"`  // of MergeBegin
-	Into    string    `json:"into,omitempty"`   // "": their parent, or the one merge that waits
-	Auto    MergeAuto `json:"auto,omitempty"`   // "" is as before, MergeLow at first
-	Check   string    `json:"check,omitempty"`  // a command; "" is as before
-	Merger  string    `json:"merger,omitempty"` // an agent that proposes what paths become; "" is as before
-	Preview bool      `json:"preview,omitempty"`
-	Force   bool      `json:"force,omitempty"` // whatever the agents or Git do, and whatever the check says
+	Caller Caller    `json:"caller"`
+	Step   MergeStep `json:"step"`
+	Forks  []string  `json:"forks,omitempty"`  // of MergeBegin
+	Into   string    `json:"into,omitempty"`   // "": their parent, or the one merge that waits
+	Auto   MergeAuto `json:"auto,omitempty"`   // "" is as before, MergeLow at first
+	Check  string    `json:"check,omitempty"`  // a command; "" is as before
+	Merger string    `json:"merger,omitempty"` // an agent that proposes what paths become; "" is as before
+	// Attempts is how often that agent is asked in all, where the check does not pass; 0 is 2.
+	Attempts int `json:"attempts,omitempty"`
+	// Driver merges texts in Git's stead; the zero value is as before, Git at first.
+	Driver  MergeDriver `json:"driver,omitzero"`
+	Preview bool        `json:"preview,omitempty"`
+	Force   bool        `json:"force,omitempty"` // whatever the agents or Git do, and whatever the check says
 	// Choices are of MergeResolve.
 	Choices []MergeChoice `json:"choices,omitempty"`
 	// Checked is, of MergeContinue, what the check said of a tree.
@@ -22,6 +29,17 @@ type MergeRequest struct {
 	Proposed *MergerEnd `json:"proposed,omitempty"`
 	// Texts are, of MergeStatus, the paths whose texts are wanted.
 	Texts []string `json:"texts,omitempty"`
+}
+
+// MergeDriver is a program that Git has merge texts.
+type MergeDriver struct {
+	Name    string `json:"name,omitempty"`
+	Program string `json:"program,omitempty"` // its path
+}
+
+// MergeDrivers are the drivers that are known, with the names of their programs.
+func MergeDrivers() map[string]string {
+	return map[string]string{"mergiraf": "mergiraf", "weave": "weave-driver"}
 }
 
 // OnlyReads reports whether a request changes nothing.
@@ -99,6 +117,8 @@ type MergeChoice struct {
 type MergeCheck struct {
 	Tree  string `json:"tree"`
 	Check Check  `json:"check"`
+	// Output is the end of what it printed, for an agent that is to mend it.
+	Output string `json:"output,omitempty"`
 }
 
 // MergeSide is a mission that is merged.
@@ -216,6 +236,12 @@ func (r MergeRequest) Verify() error {
 		return Errorf(KindUsage, "umbra merge FORK", "name the missions to merge")
 	case !begins && len(r.Forks) > 0:
 		return Errorf(KindUsage, "leave the names out", "a merge that waits knows what it merges")
+	case r.Attempts < 0:
+		return Errorf(KindUsage, "give a number from 1", "--merger-attempts %d makes no sense", r.Attempts)
+	case r.Driver.Name != "" && MergeDrivers()[r.Driver.Name] == "":
+		return Errorf(KindUsage, "--driver mergiraf or weave", "%s is no driver that umbra knows", r.Driver.Name)
+	case r.Driver.Name != "" && !filepath.IsAbs(r.Driver.Program):
+		return Errorf(KindUsage, "name its program by a whole path", "the program of %s is %q", r.Driver.Name, r.Driver.Program)
 	case !slices.Contains([]MergeAuto{"", MergeNone, MergeLow, MergeMedium}, r.Auto):
 		return Errorf(KindUsage, "use --auto none, low or medium", "--auto is %q", r.Auto)
 	}

@@ -215,8 +215,9 @@ func (a *asker) theirs(q missions.MergedPath) string {
 	return "the other"
 }
 
+// canTakeMerged reports whether what Git merged may be taken of a path with that of others.
 func canTakeMerged(q missions.MergedPath) bool {
-	return slices.Contains(q.Options, missions.TakeMerged)
+	return q.Severity != missions.SeverityCritical && slices.Contains(q.Options, missions.TakeMerged)
 }
 
 func countMerged(list []missions.MergedPath) (n int) {

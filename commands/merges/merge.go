@@ -22,7 +22,7 @@ import (
 
 type mergeOptions struct {
 	request               missions.MergeRequest
-	auto                  string
+	auto, driver          string
 	resolve, show         flags.List
 	timeout               time.Duration
 	goesOn, abort, status bool
@@ -47,6 +47,8 @@ is told. While something is open the exit code is 12.`,
 			flags.String("auto", "take without a question `none|low|medium`; low also takes medium if --check passes", &o.auto),
 			flags.String("check", "run `COMMAND` on the merged files: are they good?", &o.request.Check),
 			flags.String("merger", "have an `AGENT` propose what paths become that conflict: claude, codex, gemini or opencode", &o.request.Merger),
+			flags.Int("merger-attempts", "ask that agent up to `N` times where the check does not pass, 2 if not said", &o.request.Attempts),
+			flags.String("driver", "have `mergiraf|weave` merge texts, where that program is installed", &o.driver),
 			flags.Duration("merger-timeout", "end that agent `DURATION` after its start", &o.timeout),
 			flags.Strings("show", "show what each has changed at `PATH` in the merge that waits (may be repeated)", &o.show),
 			flags.Bool("preview", "say what it comes to, change nothing", &o.request.Preview),
@@ -99,6 +101,9 @@ func runMerge(c *call.Call, o mergeOptions) error {
 	if r.Choices, err = readChoices(c, o.resolve.Value()); err != nil {
 		return err
 	}
+	if r.Driver, err = findDriver(c, o.driver); err != nil {
+		return err
+	}
 	svc, caller, ctx, err := c.Asking()
 	if err != nil {
 		return err
@@ -116,16 +121,13 @@ func runMerge(c *call.Call, o mergeOptions) error {
 	if err != nil {
 		return withHint(err, a.result)
 	}
-	for _, left := range a.result.Left {
-		a.removeScratch(left)
-	}
-	a.result.Left = nil
+	a.removeLeft()
 	return tell(c, step, r.Preview, a.result)
 }
 
 // continuing is the request that ends a merge which r has begun.
 func continuing(r missions.MergeRequest, into string) missions.MergeRequest {
-	r.Step, r.Forks, r.Choices, r.Checked, r.Merger, r.Into = missions.MergeContinue, nil, nil, nil, "", into
+	r.Step, r.Forks, r.Choices, r.Checked, r.Merger, r.Attempts, r.Into = missions.MergeContinue, nil, nil, nil, "", 0, into
 	return r
 }
 
@@ -133,11 +135,13 @@ func continuing(r missions.MergeRequest, into string) missions.MergeRequest {
 // terminal, asks about what is open.
 func (a *asker) settle(r missions.MergeRequest) error {
 	for {
-		if err := a.propose(r.Force); err != nil {
-			return err
-		}
-		if err := a.check(r); err != nil {
-			return err
+		for isFirst := true; isFirst || a.result.NeedsMerger(); isFirst = false { // what the check does not like is asked anew
+			if err := a.propose(r.Force); err != nil {
+				return err
+			}
+			if err := a.check(r); err != nil {
+				return err
+			}
 		}
 		if len(a.result.Conflicts) == 0 || a.c.Yes || !a.c.CanAsk() {
 			return nil
@@ -269,7 +273,22 @@ func (a *asker) runCheck(r missions.MergeRequest) (*missions.MergeCheck, error) 
 		}
 		c.Notice("%s (umbra mission output %s --check)", text, into)
 	}
-	return &missions.MergeCheck{Tree: made.Tree, Check: check}, nil
+	return &missions.MergeCheck{Tree: made.Tree, Check: check, Output: checks.Tail(output)}, nil
+}
+
+// removeLeft removes what a merge that has ended had made. An agent may still work there,
+// which another command has begun.
+func (a *asker) removeLeft() {
+	for _, m := range a.result.Left {
+		if svc, caller, ctx, err := a.c.Asking(); err == nil && m.State != missions.StateClosed {
+			_, err = svc.Stop(context.WithoutCancel(ctx), missions.StopRequest{Caller: caller, Missions: []string{m.ID}})
+			if err != nil {
+				a.c.Notice("note: the agent of %s could not be ended: %s", m.Name, missions.AsError(err).Message)
+			}
+		}
+		a.removeScratch(m)
+	}
+	a.result.Left = nil
 }
 
 // removeScratch removes the workspace of a check, whatever the check left there.

@@ -17,7 +17,7 @@ func (a *asker) propose(force bool) error {
 		if err != nil {
 			return err
 		}
-		a.c.Notice("%s is asked what becomes of the paths that conflict", agent)
+		a.c.Notice("%s is asked what becomes of %s", agent, about(a.result))
 		end, err := a.awaitMerger(*made.Scratch)
 		if err != nil {
 			return err
@@ -32,6 +32,16 @@ func (a *asker) propose(force bool) error {
 		a.result.Scratch, a.result.Notes = nil, nil
 	}
 	return nil
+}
+
+// about says which paths a merger is asked about.
+func about(r missions.MergeResult) string {
+	for _, q := range r.Conflicts {
+		if q.Severity == missions.SeverityMedium || q.Proposal != nil {
+			return "the paths with which the check does not pass"
+		}
+	}
+	return "the paths that conflict"
 }
 
 // awaitMerger has the agent work under a keeper of its own, and waits for its end.

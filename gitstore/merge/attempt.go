@@ -28,8 +28,9 @@ type Attempted struct {
 }
 
 // Attempt merges as git does, renames included, and lists what is left to choose. All
-// that it names is durable in the store when it returns. Its errors are those of Trees.
-func Attempt(ctx context.Context, s *shadow.Store, sides Sides) (Attempted, error) {
+// that it names is durable in the store when it returns. Its errors are those of Trees, and a
+// *git.Error where the driver fails.
+func Attempt(ctx context.Context, s *shadow.Store, sides Sides, driver Driver) (Attempted, error) {
 	switch {
 	case sides.Theirs == sides.Base || sides.Ours == sides.Theirs:
 		return Attempted{Tree: sides.Ours}, nil
@@ -41,7 +42,7 @@ func Attempt(ctx context.Context, s *shadow.Store, sides Sides) (Attempted, erro
 		return Attempted{}, fmt.Errorf("merge: %w", err)
 	}
 	defer done()
-	m := merger{ctx: ctx, store: s, scratch: scratch, sides: sides}
+	m := merger{ctx: ctx, store: s, scratch: scratch, sides: sides, driver: driver}
 	merged, conflicts, err := m.mergeTrees(sides)
 	if err != nil {
 		return Attempted{}, err

@@ -54,7 +54,7 @@ func TestAttempt(t *testing.T) {
 			t.Parallel()
 			s := storetest.New(t)
 			got := storetest.Must[merge.Attempted](t)(merge.Attempt(t.Context(), s,
-				merge.Sides{Base: writeTree(t, s, base), Ours: writeTree(t, s, c.ours), Theirs: writeTree(t, s, c.theirs)}))
+				merge.Sides{Base: writeTree(t, s, base), Ours: writeTree(t, s, c.ours), Theirs: writeTree(t, s, c.theirs)}, merge.Driver{}))
 			if want := writeTree(t, s, c.want); got.Tree != want {
 				t.Errorf("merged %q, want %q", readTree(t, s, got.Tree), c.want)
 			}

@@ -90,6 +90,7 @@ type merger struct {
 	store   *shadow.Store
 	scratch *shadow.Store
 	sides   Sides
+	driver  Driver
 }
 
 // mergeTrees has git merge into the scratch. The tree has marks of conflicts in the
@@ -112,8 +113,12 @@ func (m *merger) mergeTrees(sides Sides) (tree gitstore.ID, conflicts []Conflict
 	if err := batch.Flush(m.ctx); err != nil {
 		return tree, nil, err
 	}
+	config, err := m.driver.config(m.scratch)
+	if err != nil {
+		return tree, nil, err
+	}
 	out, err := git.Run(m.ctx, git.Command{
-		Dir: m.scratch.Dir(), GitDir: m.scratch.Dir(), Env: m.scratch.GitEnv(), Config: []string{"merge.directoryRenames=false"},
+		Dir: m.scratch.Dir(), GitDir: m.scratch.Dir(), Env: m.scratch.GitEnv(), Config: append(config, "merge.directoryRenames=false"),
 		Args: []string{"merge-tree", "--write-tree", "-z", "--no-messages", commits[1].String(), commits[2].String()},
 	})
 	if failed, ok := errors.AsType[*git.Error](err); err != nil && (!ok || failed.ExitCode != 1) {

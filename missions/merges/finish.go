@@ -17,7 +17,7 @@ import (
 func (g *Merger) finish(ctx context.Context, p *plan, r missions.MergeRequest) (missions.MergeResult, error) {
 	result := p.result()
 	if r.Force && p.state.Check != "" && p.state.isBad(result.Tree) {
-		result.Conflicts, result.Notes = p.withoutCheck(result.Conflicts), append(result.Notes, "the check did not pass, and --force takes it all the same")
+		result.Conflicts, result.Notes = p.state.withoutCheck(result.Conflicts), append(result.Notes, "the check did not pass, and --force takes it all the same")
 	} else if len(result.Conflicts) == 0 && p.state.isBad(result.Tree) {
 		result.Conflicts = append(result.Conflicts, missions.MergedPath{
 			Path: ".", Missions: p.names(), Severity: missions.SeverityCritical, Reason: "the check does not pass on the whole", Options: []missions.MergeTake{},
@@ -43,10 +43,10 @@ func (g *Merger) finish(ctx context.Context, p *plan, r missions.MergeRequest) (
 }
 
 // withoutCheck are the questions that are open for another reason than the check.
-func (p *plan) withoutCheck(open []missions.MergedPath) (list []missions.MergedPath) {
+func (s *state) withoutCheck(open []missions.MergedPath) (list []missions.MergedPath) {
 	list = []missions.MergedPath{}
 	for _, q := range open {
-		if q.Severity != missions.SeverityMedium || p.state.Auto == missions.MergeNone {
+		if q.Severity != missions.SeverityMedium || s.Auto == missions.MergeNone {
 			list = append(list, q)
 		}
 	}

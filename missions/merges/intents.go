@@ -38,6 +38,13 @@ func (g *Merger) mergerPrompt(p *plan, list []*question) (string, error) {
 		}
 		fmt.Fprintf(&text, "\n%s was asked:\n%s", one.mission.Name, quotePrompts(prompts, min(maxDiff, maxAsked/2/len(all))))
 	}
+	if slices.ContainsFunc(list, (*question).isAnew) {
+		fmt.Fprintf(&text, "\nFiles without marks have what was merged or proposed before, with which the check of the user does not pass. "+
+			"Mend them. The check is the command\n%s", quote(cut(p.state.Check, maxDiff)))
+		if at := p.state.Checked; at != nil && at.Output != "" {
+			fmt.Fprintf(&text, "It has printed at its end:\n%s", quote(at.Output))
+		}
+	}
 	text.WriteString("\nThe files:\n")
 	for i, q := range list {
 		if i == mostListed {

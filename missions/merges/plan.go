@@ -134,7 +134,7 @@ func (p *plan) foldSides() error {
 	p.tree, p.modes, p.were, p.paths = p.ours, present.Modes, present.Modes, map[string]*question{}
 	for i, from := range p.sides {
 		step := merge.Sides{Base: from.base.Tree, Ours: p.tree, Theirs: from.tree}
-		got, err := merge.Attempt(p.ctx, p.store, step)
+		got, err := merge.Attempt(p.ctx, p.store, step, p.state.Driver)
 		if err != nil {
 			return err
 		}
@@ -207,12 +207,12 @@ func (p *plan) judge(i int, step merge.Sides, got merge.Attempted) error {
 		case sameEntry(my.To, c.To):
 			p.ask(i, path, true).raise(missions.SeverityLow, "changed alike")
 		default:
-			p.ask(i, path, true).raise(missions.SeverityMedium, "changed in each, and merged by Git")
+			p.ask(i, path, true).raise(missions.SeverityMedium, "changed in each, and merged by "+p.state.engine())
 		}
 	}
 	for path := range made {
 		if _, changed := theirs[path]; !changed && !open[path] {
-			p.ask(i, path, true).raise(missions.SeverityMedium, "renamed in one and changed in another, and merged by Git")
+			p.ask(i, path, true).raise(missions.SeverityMedium, "renamed in one and changed in another, and merged by "+p.state.engine())
 		}
 	}
 	return nil
@@ -286,6 +286,9 @@ func (p *plan) answer() error {
 			return err
 		}
 		if q.of, err = p.fingerprint(q.Path); err != nil {
+			return err
+		}
+		if err := p.doubt(q); err != nil {
 			return err
 		}
 		p.addProposal(q)
@@ -415,7 +418,7 @@ func (p *plan) result() missions.MergeResult {
 		r.From = append(r.From, at)
 	}
 	r.Base, r.Tree, r.Merger = r.From[0].Base, p.tree.String(), p.wantedMerger()
-	if proposed := p.proposed.String(); !p.proposed.IsZero() && (p.state.Checked == nil || p.state.Checked.Tree != proposed) {
+	if proposed := p.proposed.String(); !p.proposed.IsZero() && !p.state.isGood(proposed) && !p.state.isBad(proposed) {
 		r.ProposedTree = proposed
 	}
 	for _, q := range p.sorted() {

@@ -2,6 +2,7 @@ package merges
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore/records"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/projects"
+	"github.com/umbra-vcs/umbra/missions/syntax"
 )
 
 // merger is the agent that proposes what paths become, which neither side has worked with.
@@ -20,7 +22,14 @@ type merger struct {
 	Tree    string `json:"tree,omitempty"`    // that it has begun with
 	// Asked are the paths that it was asked about, each with what the sides had there.
 	Asked map[string]string `json:"asked,omitempty"`
+	// Most is how often it is asked in all, where the check does not pass, and Times how often
+	// it was.
+	Most  int `json:"most,omitempty"`
+	Times int `json:"times,omitempty"`
 }
+
+// mostAttempts is how often a merger is asked if nobody says otherwise.
+const mostAttempts = 2
 
 // proposal is what an agent proposes that a path becomes. It counts as long as the sides have
 // the same there.
@@ -28,13 +37,17 @@ type proposal struct {
 	missions.MergeProposal
 	Path string `json:"path"`
 	Of   string `json:"of"`
+	// Failed says that the check has refused it: it may be mended.
+	Failed bool `json:"failed,omitempty"`
 }
 
-// askMerger has an agent propose, also where what was proposed before was refused.
-func (s *state) askMerger(agent string) {
+// askMerger has an agent propose, up to so many times, also where what was proposed before
+// was refused.
+func (s *state) askMerger(agent string, attempts int) {
 	if s.Merger == nil || s.Merger.Agent != agent {
 		s.Merger = &merger{Agent: agent}
 	}
+	s.Merger.Times, s.Merger.Most = 0, cmp.Or(attempts, s.Merger.Most, mostAttempts)
 	s.Proposals = slices.DeleteFunc(s.Proposals, func(one proposal) bool { return one.Refused != "" })
 }
 
@@ -57,14 +70,28 @@ func (p *plan) addProposal(q *question) {
 	}
 }
 
-// toPropose are the open paths that an agent can be asked about, and was not.
+// toPropose are the open paths that an agent can be asked about, and was not. Where the check
+// does not pass it is asked about what Git merged, too, and anew about what it has proposed.
 func (p *plan) toPropose() (list []*question) {
+	at := p.state.Merger
+	again := at != nil && (at.Times < at.Most || at.Mission != "") // or it works already
 	for _, q := range p.open() {
-		if q.Severity == missions.SeverityHigh && p.proposalFor(q) == nil {
+		one := p.proposalFor(q)
+		isMerged := q.Severity == missions.SeverityMedium && p.state.isBad(p.tree.String())
+		switch {
+		case q.Severity == missions.SeverityHigh && one == nil:
+			list = append(list, q)
+		case again && (one != nil && one.Failed || one == nil && isMerged):
 			list = append(list, q)
 		}
 	}
 	return list
+}
+
+// isAnew reports whether a path is asked about since the check does not pass: what its file
+// has is to be mended, and has no marks.
+func (q *question) isAnew() bool {
+	return q.Severity == missions.SeverityMedium || q.Proposal != nil
 }
 
 // wantedMerger is the agent that is to propose something, "" if none is.
@@ -109,15 +136,15 @@ func (p *plan) addProposedTree() error {
 // judgeProposals takes over what the check has said of all that is proposed: it refuses
 // proposals, or takes them where the user wants no question.
 func (p *plan) judgeProposals() error {
-	checked := p.state.Checked
-	if p.proposed.IsZero() || checked == nil || checked.Tree != p.proposed.String() {
+	isBad := p.state.isBad(p.proposed.String())
+	if p.proposed.IsZero() || !isBad && !p.state.isGood(p.proposed.String()) {
 		return nil
 	}
 	for _, q := range p.open() {
 		one := p.proposalFor(q)
 		switch {
-		case checked.Check.State != missions.CheckGood:
-			one.Refused = "the check does not pass with what was proposed"
+		case isBad:
+			one.Refused, one.Failed = "the check does not pass with what was proposed", true
 		case p.state.Auto == missions.MergeMedium:
 			chosen, err := p.choiceOf(q, missions.MergeChoice{Path: q.Path, Take: missions.TakeProposal})
 			if err != nil {
@@ -150,6 +177,7 @@ func (g *Merger) makeMerger(ctx context.Context, p *plan, r missions.MergeReques
 			return p.result(), err
 		}
 		at.Mission = g.NewID() // noted before it is there, so that a kill leaves no agent that nobody asks
+		at.Times++
 		if err := p.state.save(p.into.Project); err != nil {
 			return p.result(), err
 		}
@@ -182,11 +210,11 @@ func (g *Merger) putMarks(ctx context.Context, p *plan, r missions.MergeRequest,
 	batch := p.store.NewBatch()
 	defer batch.Discard()
 	for _, q := range list {
-		texts, err := p.texts(q)
+		given, err := p.givenFor(q)
 		if err != nil {
 			return err
 		}
-		e, err := p.takeContent(batch, q, texts.Merged)
+		e, err := p.takeContent(batch, q, given)
 		if err == nil {
 			err = put(tree, q.Path, e)
 		}
@@ -214,6 +242,21 @@ func (g *Merger) putMarks(ctx context.Context, p *plan, r missions.MergeRequest,
 	return err
 }
 
+// givenFor is what the merger finds in a file: with marks, or what the check did not like.
+func (p *plan) givenFor(q *question) ([]byte, error) {
+	if one := p.proposalFor(q); one != nil {
+		return one.Content, nil
+	}
+	if len(q.conflicts) == 0 {
+		return p.read(q.merged)
+	}
+	texts, err := p.texts(q)
+	if err != nil {
+		return nil, err
+	}
+	return texts.Merged, nil
+}
+
 // takeProposals takes over what the merger has written, and refuses what can't be meant.
 func (g *Merger) takeProposals(ctx context.Context, p *plan, r missions.MergeRequest) (missions.MergeResult, error) {
 	var m *projects.Mission
@@ -236,6 +279,9 @@ func (g *Merger) takeProposals(ctx context.Context, p *plan, r missions.MergeReq
 	if err := p.answer(); err != nil {
 		return p.result(), err
 	}
+	if err := p.judgeProposals(); err != nil { // the same as before is as bad as it was
+		return p.result(), err
+	}
 	if err := p.state.save(p.into.Project); err != nil {
 		return p.result(), err
 	}
@@ -251,35 +297,11 @@ func (p *plan) readProposals(tree gitstore.ID, end missions.MergerEnd) (notes []
 		if asked[q.Path] != q.of {
 			continue // a side has changed it meanwhile: what is proposed is of another conflict
 		}
-		one := proposal{Path: q.Path, Of: q.of}
-		one.By, one.Reason = p.state.Merger.Agent, reasonFor(q.Path, end.Answer)
-		e, err := p.entryAt(tree, q.Path)
+		one, err := p.readProposal(q, tree, end)
 		if err != nil {
 			return nil, err
 		}
-		isText := false
-		if isRegular(e) {
-			if isText, err = p.isText(e); err == nil {
-				one.Content, err = p.read(e)
-			}
-			if err != nil {
-				return nil, err
-			}
-		}
-		given, err := p.texts(q)
-		if err != nil {
-			return nil, err
-		}
-		switch {
-		case end.Problem != "":
-			one.Refused = "the agent " + end.Problem
-		case !isRegular(e):
-			one.Refused = "the agent has left no file there"
-		case !isText:
-			one.Refused = "the agent has left no text there"
-		case HasMarks(one.Content), leavesMark(one.Content, given.Merged):
-			one.Refused = "the agent has left marks of conflicts"
-		}
+		p.state.Proposals = slices.DeleteFunc(p.state.Proposals, func(old proposal) bool { return old.Path == q.Path && old.Of == q.of })
 		p.state.Proposals = append(p.state.Proposals, one)
 	}
 	begun, err := gitstore.ParseID(p.state.Merger.Tree)
@@ -299,6 +321,50 @@ func (p *plan) readProposals(tree gitstore.ID, end missions.MergerEnd) (notes []
 			p.state.Merger.Agent, strings.Join(others[:min(len(others), mostParts)], ", ")))
 	}
 	return notes, err
+}
+
+// readProposal reads what an agent has written at a path, and refuses what can't be meant.
+func (p *plan) readProposal(q *question, tree gitstore.ID, end missions.MergerEnd) (one proposal, err error) {
+	one = proposal{Path: q.Path, Of: q.of}
+	one.By, one.Reason = p.state.Merger.Agent, reasonFor(q.Path, end.Answer)
+	e, err := p.entryAt(tree, q.Path)
+	if err != nil {
+		return one, err
+	}
+	isText := false
+	if isRegular(e) {
+		if isText, err = p.isText(e); err == nil {
+			one.Content, err = p.read(e)
+		}
+		if err != nil {
+			return one, err
+		}
+	}
+	given, err := p.givenFor(q)
+	if err != nil {
+		return one, err
+	}
+	problem := ""
+	if isText {
+		problem = syntax.Problem(q.Path, one.Content)
+	}
+	switch {
+	case end.Problem != "":
+		one.Refused = "the agent " + end.Problem
+	case !isRegular(e):
+		one.Refused = "the agent has left no file there"
+	case !isText:
+		one.Refused = "the agent has left no text there"
+	case HasMarks(one.Content), leavesMark(one.Content, given):
+		one.Refused = "the agent has left marks of conflicts"
+	case problem != "":
+		ours, err := p.problemOf(q.Path, q.merged) // where ours does not parse either, it is no language that is known
+		if err == nil && ours == "" {
+			one.Refused = "what the agent has left does not parse: " + problem
+		}
+		return one, err
+	}
+	return one, nil
 }
 
 // leavesMark reports whether a text has one of the marks that were in what it is made of.

@@ -143,11 +143,11 @@ func (r *replay) again(t *testing.T, commit, ours, theirs string) {
 // judgeTrees is the fold of one side, of trees that are no mission's.
 func judgeTrees(ctx context.Context, store *shadow.Store, step merge.Sides) (*plan, merge.Attempted, error) {
 	p := &plan{
-		contents: contents{ctx, store}, into: &projects.Mission{}, ours: step.Ours,
+		contents: contents{ctx, store}, state: &state{}, into: &projects.Mission{}, ours: step.Ours,
 		sides: []side{{mission: &projects.Mission{}, tree: step.Theirs}}, paths: map[string]*question{}, types: map[string]bool{},
 	}
 	p.into.Name, p.sides[0].mission.Name = "ours", "theirs"
-	got, err := merge.Attempt(ctx, store, step)
+	got, err := merge.Attempt(ctx, store, step, merge.Driver{})
 	if err != nil {
 		return p, got, err
 	}

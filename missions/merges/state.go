@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/umbra-vcs/umbra/gitstore/journal"
+	"github.com/umbra-vcs/umbra/gitstore/merge"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/projects"
 )
@@ -23,7 +24,9 @@ type state struct {
 	Sides   []mergedSide         `json:"sides"`
 	Auto    missions.MergeAuto   `json:"auto"`
 	Check   string               `json:"check,omitempty"`
+	Driver  merge.Driver         `json:"driver,omitzero"`   // that merges texts
 	Checked *missions.MergeCheck `json:"checked,omitempty"` // what the check said last
+	Bad     []string             `json:"bad,omitempty"`     // the trees that it did not like
 	Choices []choice             `json:"choices,omitempty"`
 	Scratch string               `json:"scratch,omitempty"` // the mission in whose workspace the check runs
 	Merger  *merger              `json:"merger,omitempty"`
@@ -98,14 +101,21 @@ func (s *state) update(r missions.MergeRequest) {
 		s.Auto = r.Auto
 	}
 	if r.Merger != "" {
-		s.askMerger(r.Merger)
+		s.askMerger(r.Merger, r.Attempts)
+	}
+	if r.Driver.Name != "" {
+		s.Driver = merge.Driver{Name: r.Driver.Name, Program: r.Driver.Program}
 	}
 	if r.Check != "" && r.Check != s.Check {
-		s.Check, s.Checked = r.Check, nil
+		s.Check, s.Checked, s.Bad = r.Check, nil, nil
 	}
-	again := r.Step == missions.MergeContinue && !r.Force
-	if r.Checked != nil || again && s.Checked != nil && s.Checked.Check.State != missions.CheckGood {
-		s.Checked = r.Checked // a user who goes on has mended what the check did not like
+	switch {
+	case r.Checked != nil:
+		if s.Checked = r.Checked; r.Checked.Check.State != missions.CheckGood && !s.isBad(r.Checked.Tree) {
+			s.Bad = append(s.Bad, r.Checked.Tree)
+		}
+	case r.Step == missions.MergeContinue && !r.Force && len(s.Bad) > 0:
+		s.Checked, s.Bad = nil, nil // a user who goes on has mended what the check did not like
 	}
 }
 
@@ -145,7 +155,7 @@ func (s *state) isGood(tree string) bool {
 
 // isBad reports whether the check has said of a tree anything else than good.
 func (s *state) isBad(tree string) bool {
-	return s.Checked != nil && s.Checked.Tree == tree && s.Checked.Check.State != missions.CheckGood
+	return slices.Contains(s.Bad, tree)
 }
 
 // result begins the result of a step.

@@ -87,7 +87,7 @@ func (b *mergeBase) addCrossed(ctx context.Context, point string, mine, theirs *
 	if err != nil {
 		return err
 	}
-	got, err := merge.Attempt(ctx, store, merge.Sides{Base: forked.Tree, Ours: mine.snapshot.Tree, Theirs: theirs.snapshot.Tree})
+	got, err := merge.Attempt(ctx, store, merge.Sides{Base: forked.Tree, Ours: mine.snapshot.Tree, Theirs: theirs.snapshot.Tree}, merge.Driver{})
 	if err != nil {
 		return err
 	}
