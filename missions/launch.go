@@ -81,6 +81,9 @@ type KeepResult struct {
 	Launch *Launch `json:"launch,omitempty"`
 	Banner string  `json:"banner,omitempty"` // lines for the agent's terminal
 	// NotLaunched says that Umbra has ended the agent, and could launch none after it: the
+	// Unfinished says that what the agent was ended for leaves its user something to type,
+	// which Banner says.
+	Unfinished bool `json:"unfinished,omitempty"`
 	// exit code of the agent means nothing.
 	NotLaunched bool `json:"not_launched,omitempty"`
 	// Summary is a line for the user when the keeper exits: what was kept, how to go on.

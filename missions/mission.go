@@ -28,7 +28,8 @@ type Mission struct {
 	SessionPath        string       `json:"session_path,omitempty"`
 	Parent             *Parent      `json:"parent,omitempty"`
 	SideFork           string       `json:"side_fork,omitempty"`     // of a parked mission: the name of the fork that its terminal serves
-	SideForkOf         string       `json:"side_fork_of,omitempty"`  // of a side fork: the name of the mission that is parked for it
+	SideForkOf         string       `json:"side_fork_of,omitempty"`  // of a side fork: the name of the mission that it was entered from
+	Beside             bool         `json:"beside,omitempty"`        // of a side fork: that mission is not parked, and both are live
 	Config             string       `json:"config_commit,omitempty"` // the version of the agent's configuration
 	ConfigFixed        bool         `json:"config_fixed,omitempty"`  // it is launched with that version
 	CreatedAt          time.Time    `json:"created_at"`

@@ -2,7 +2,8 @@ package missions
 
 import "time"
 
-// EnterForkRequest parks a mission, and gives its terminal to a fork of it.
+// EnterForkRequest parks a mission, and gives its terminal to a fork of it. Where Umbra has
+// not started the mission's agent, the fork is only made: it needs a terminal of its own.
 type EnterForkRequest struct {
 	Caller Caller `json:"caller"`
 	Moment string `json:"moment,omitempty"` // of the mission that is parked; "" is the default mission now
@@ -31,8 +32,10 @@ type LeaveForkRequest struct {
 	Promote *PromoteRequest `json:"promote,omitempty"`
 	// Preview says what would happen, and changes nothing.
 	Preview bool `json:"preview,omitempty"`
-	// Parent is found out on the way.
+	// Parent is found out on the way, and Beside too: the parent is not parked, and the
+	// fork's terminal ends with it.
 	Parent string `json:"parent,omitempty"`
+	Beside bool   `json:"beside,omitempty"`
 	// TimedOut is the launch whose agent was ended since nobody was at it, "" for none: the
 	// parent's agent is told what the fork's has answered last.
 	TimedOut string `json:"timed_out,omitempty"`
@@ -55,8 +58,12 @@ type SideForkResult struct {
 	// moment: the agent that asked is ended for it. Else it is done.
 	Queued bool `json:"queued,omitempty"`
 	Begun  bool `json:"begun,omitempty"`
+	// Beside says that the parent goes on in a terminal of its own. Opened is what has
+	// opened one for a fork that was entered so.
+	Beside bool   `json:"beside,omitempty"`
+	Opened string `json:"opened,omitempty"`
 	// Resume is the command that brings the parent back, where its agent could not be
-	// launched in its terminal.
+	// launched in its terminal; or the fork's, where nothing has opened a terminal for it.
 	Resume string   `json:"resume,omitempty"`
 	Notes  []string `json:"notes,omitempty"`
 }

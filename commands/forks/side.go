@@ -18,8 +18,9 @@ the fork's agent in the same terminal. The mission is parked: its files and its
 conversation stay as they are. It is back in its terminal after umbra fork exit, umbra
 fork report or umbra promote, and when the fork's agent ends. Works from within the
 agent too: by you, or by the agent itself. One fork at a time, and none inside it (exit
-code 11). An agent that Umbra has not started has no terminal to pass on: the command
-to type instead is named.`,
+code 11). An agent that Umbra has not started keeps its terminal, and the fork gets one
+beside it: by launch.open if that is configured, else in a pane of tmux. Without either,
+the command to type in another terminal is named.`,
 		Flags: []flags.Flag{
 			flags.String("topic", "let the fork's agent begin with the prompt `TEXT`", &r.Topic),
 			flags.Duration("idle-timeout", "end the fork when nobody was at it for `DURATION`, and as long again after you were asked", &r.IdleTimeout),
@@ -35,14 +36,50 @@ to type instead is named.`,
 			if err != nil {
 				return err
 			}
+			if done.Beside && !done.Preview {
+				if err := openBeside(c, &done); err != nil {
+					return err
+				}
+			}
 			return c.TellDone(done, func(p *print.Printer) { writeEntered(p, done) })
 		},
 	}
 }
 
+// openBeside opens a terminal for a fork that was entered from an agent which keeps its own.
+func openBeside(c *call.Call, done *missions.SideForkResult) error {
+	svc, caller, ctx, err := c.Asking()
+	if err != nil {
+		return err
+	}
+	m, err := svc.Mission(ctx, missions.MissionRequest{Caller: caller, Name: done.Fork})
+	if err != nil {
+		return err
+	}
+	opened, err := Open(c, []missions.Mission{m})
+	if opened && err == nil {
+		done.Opened = "launch.open"
+		return nil
+	}
+	if err != nil {
+		done.Notes = append(done.Notes, missions.AsError(err).Message)
+	}
+	if opened, err = openPane(c, m); opened {
+		done.Opened = "tmux"
+		return nil
+	}
+	if err != nil {
+		done.Notes = append(done.Notes, missions.AsError(err).Message)
+	}
+	done.Resume = "umbra mission resume " + m.Name
+	return nil
+}
+
 func writeEntered(p *print.Printer, r missions.SideForkResult) {
 	parent := print.Clean(r.ParentName)
 	switch {
+	case r.Beside:
+		writeEnteredBeside(p, r)
 	case r.Preview:
 		when, at := "", " as it is now"
 		if r.Queued {
@@ -62,6 +99,26 @@ func writeEntered(p *print.Printer, r missions.SideForkResult) {
 	for _, note := range r.Notes {
 		p.Line("note: %s", print.Clean(note))
 	}
+}
+
+func writeEnteredBeside(p *print.Printer, r missions.SideForkResult) {
+	parent, fork := print.Clean(r.ParentName), print.Clean(r.ForkName)
+	switch {
+	case r.Preview:
+		at := " as it is now"
+		if r.Moment != "" {
+			at = " at " + print.Clean(r.Moment)
+		}
+		p.Folded(parent + " would go on in its terminal, which Umbra has not started, and a fork of it" + at + " would get one beside it; nothing was changed")
+		return
+	case r.Resume != "":
+		p.Folded(parent + " goes on in this terminal, which Umbra has not started; for the fork " + fork + ", type in another: " + print.Clean(r.Resume))
+	case r.Opened == "tmux":
+		p.Folded(parent + " goes on here; the fork " + fork + " is in tmux beside it")
+	default:
+		p.Folded(parent + " goes on here; launch.open has opened the fork " + fork)
+	}
+	p.Folded("back from there: umbra fork exit; with what was found out: umbra fork report; with all that was done: umbra promote")
 }
 
 // Exit is `umbra fork exit`.

@@ -66,8 +66,11 @@ func keepAgent(c *call.Call, svc missions.Launches, launch missions.Launch, vars
 			if next.Summary != "" {
 				c.Notice("%s", next.Summary)
 			}
-			if next.NotLaunched {
+			switch {
+			case next.NotLaunched:
 				code = call.CodeBeforeAgent
+			case next.Unfinished:
+				code = int(call.Partly)
 			}
 			return keptEnd(code, failed)
 		}

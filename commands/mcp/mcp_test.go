@@ -206,7 +206,7 @@ func TestTools(t *testing.T) {
 		{"promote", in{"fork": "try", "files_only": true}, false, []string{"promote", "Nothing was changed", "umbra promote --keep --files-only try"}},
 		{"promote", nil, true, []string{"login is not a fork"}},
 		{"save_context", nil, true, []string{"login is not a fork"}},
-		{"enter_fork", in{"topic": "--yes"}, true, []string{"no terminal can be passed on", "umbra fork login, in another terminal"}},
+		{"enter_fork", in{"topic": "--yes"}, true, []string{"no terminal can be passed on", "umbra fork login makes a fork in this terminal"}},
 		{"enter_fork", in{"moment": "--json"}, true, []string{"names no mission and no moment"}},
 		{"exit_fork", nil, true, []string{"login is no side fork", "umbra fork enter makes one"}},
 	} {

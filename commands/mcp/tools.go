@@ -44,7 +44,8 @@ func tools() []adder {
 		adding("enter_fork", "Try something aside: when this turn has ended, a fork of you goes on in your terminal, with your conversation up to here and a copy of the files. "+
 			"You are parked, as you are now, until the fork is left by exit_fork, report_updates or save_context. "+
 			"Stop after this call; what is to be tried goes into topic, for your fork to begin with. "+
-			"If nobody is at the fork for idle_timeout minutes and then as long again, it ends by itself and reports. Not within a side fork. (umbra fork enter)", enterFork),
+			"If nobody is at the fork for idle_timeout minutes and then as long again, it ends by itself and reports. "+
+			"If your user has started you without Umbra, you go on yourself: the answer says where the fork is. Not within a side fork. (umbra fork enter)", enterFork),
 		adding("exit_fork", "From a side fork that enter_fork has made: leave it, when this turn has ended. The mission that you were forked from goes on in this terminal "+
 			"and knows nothing of your work, of which all is kept. Stop after this call. (umbra fork exit)", exitFork),
 		forking("fork", "Make a copy of a mission, files and conversation, in a workspace of its own, and start no agent in it. "+

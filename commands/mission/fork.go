@@ -69,7 +69,7 @@ func runFork(c *call.Call, o missionNewOptions, from string) error {
 	}
 	opened := false
 	if o.count > 0 && !o.noLaunch {
-		if opened, err = open(c, r.Missions); err != nil {
+		if opened, err = forks.Open(c, r.Missions); err != nil {
 			return err
 		}
 	}

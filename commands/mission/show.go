@@ -54,7 +54,7 @@ func describeMission(p *print.Printer, m missions.Mission) {
 		field("side fork", m.SideFork+" has its terminal")
 	}
 	if m.SideForkOf != "" {
-		field("side fork of", m.SideForkOf+", which is parked")
+		field("side fork of", m.SideForkOf+", "+wording.ParentOfSideFork(m))
 	}
 	field("workspace", m.Workspace)
 	if m.Cwd != m.Workspace {

@@ -59,7 +59,7 @@ func runReport(c *call.Call, stay bool) error {
 		left, err := svc.LeaveFork(ctx, missions.LeaveForkRequest{Caller: caller, Fork: m.ID})
 		if err != nil {
 			c.Notice("it is reported; the side fork is not left: %s", missions.AsError(err).Message)
-		} else if done.Left = &left; left.Resume == "" {
+		} else if done.Left = &left; left.Resume == "" && !left.Beside {
 			done.State = missions.StateIdle // its agent is there again then
 		}
 	}

@@ -5,10 +5,30 @@ import (
 	"github.com/umbra-vcs/umbra/missions"
 )
 
+// ParentOfSideFork says what the mission does meanwhile that a side fork was entered from.
+func ParentOfSideFork(fork missions.Mission) string {
+	if fork.Beside {
+		return "which goes on in its own terminal"
+	}
+	return "which is parked"
+}
+
 // SideForkLeft says when a side fork is left.
 func SideForkLeft(p *print.Printer, r missions.SideForkResult) {
 	fork, parent := print.Clean(r.ForkName), print.Clean(r.ParentName)
 	switch {
+	case r.Beside && r.Preview:
+		when := ""
+		if r.Queued {
+			when = "when this turn of " + fork + " ends, "
+		}
+		p.Folded(when + "the agent and the terminal of " + fork + " would end; nothing was changed")
+	case r.Beside && r.Queued:
+		p.Folded("when this turn of " + fork + " ends, its agent and its terminal end; umbra undo " + fork + " --queued cancels that")
+	case r.Beside && r.Begun:
+		p.Folded("in a moment " + fork + " and this terminal end; " + parent + " goes on in its own")
+	case r.Beside:
+		p.Folded(fork + " is left; to go on in it: umbra mission resume " + fork)
 	case r.Preview:
 		when := ""
 		if r.Queued {

@@ -102,6 +102,7 @@ func (l *Launcher) PrepareLaunch(ctx context.Context, m *projects.Mission, r mis
 	if problem := snapshots.LostWorktreeProblem(m); problem != nil {
 		launch.Notes = append(launch.Notes, problem.Message+"; "+problem.Fix)
 	}
+	m.Live.Beside = m.Live.Beside && (m.Live.LaunchID == "" || m.Live.HasKeeper()) // until its first terminal ends
 	m.Live.HasHooks, m.Live.BoundSession, m.Live.LaunchID, m.Live.HeardSinceLaunch = false, "", launch.ID, false
 	m.Live.Headless, m.Live.Problem, m.Live.RefusedCall = r.Headless, "", nil
 	m.Live.Places, m.Live.SideFork = projects.WorkPlaces{}, nil // it has a terminal of its own again

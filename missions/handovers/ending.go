@@ -90,6 +90,8 @@ func (s *Scheduler) EndingBlockReason(m *projects.Mission, e sessions.Event) str
 	}
 	ending, next := fmt.Sprintf("Umbra is ending this agent and launches it again in a moment (%s)", h), "type it again then"
 	switch {
+	case h.Action.EndsTerminal():
+		ending, next = fmt.Sprintf("Umbra ends this agent in a moment (%s)", h), "umbra mission resume "+m.Name+" goes on in it"
 	case h.Action.PassesTerminal():
 		ending = fmt.Sprintf("Umbra passes this terminal on in a moment (%s)", h)
 	case m.Live.Headless:

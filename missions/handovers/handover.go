@@ -206,6 +206,9 @@ func handoverBanner(h *projects.Handover, m *projects.Mission, r missions.Restor
 	if failed != nil {
 		return fmt.Sprintf("umbra: %s was not done: %s; the agent goes on as it was, %s", h.Action, strings.Join(strings.Fields(missions.AsError(failed).Message), " "), lost)
 	}
+	if h.Action.EndsTerminal() {
+		return h.Banner
+	}
 	if h.Next != "" {
 		return h.Banner + "; " + lost
 	}

@@ -76,6 +76,8 @@ func (s *Scheduler) RelaunchAfterHandover(ctx context.Context, m *projects.Missi
 			if begun, err := (terminal{s}).beginLeaving(ctx, now, r); !begun || err != nil {
 				return missions.KeepResult{}, false, err
 			}
+		case h.Done && h.Action.EndsTerminal() && !now.Live.Beside:
+			return (terminal{s}).end(ctx, now, r), true, nil
 		case h.Done && h.Next != "":
 			next, err := (terminal{s}).prepareNext(ctx, now, r)
 			return next, true, err

@@ -10,12 +10,13 @@ import (
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/presence"
 	"github.com/umbra-vcs/umbra/missions/projects"
+	"github.com/umbra-vcs/umbra/sessions"
 )
 
 // NoTerminalError says that no keeper would launch another agent in the mission's terminal.
 func NoTerminalError(m *projects.Mission) error {
-	return missions.Errorf(missions.KindFailed, "umbra fork "+m.Name+", in another terminal: both go on then",
-		"the agent of %s was not started by Umbra, or has ended: no terminal can be passed on", m.Name)
+	return missions.Errorf(missions.KindFailed, "umbra fork "+m.Name+" makes a fork in this terminal; umbra mission resume "+m.Name+" goes on in it",
+		"no agent of %s is there: no terminal can be passed on", m.Name)
 }
 
 // isAtHandover reports whether a process carries out a handover.
@@ -118,6 +119,7 @@ func (t terminal) pass(ctx context.Context, m *projects.Mission, h *projects.Han
 	if h.Next = h.Action.NextMission(); h.Action.Enter != nil && m.Live.HasKeeper() {
 		m.Live.SideFork = &projects.SideFork{Mission: h.Next, Keeper: *m.Live.Keeper, IdleTimeout: h.Action.Enter.IdleTimeout}
 	}
+	m.Live.Beside = false
 	h.Banner = t.banner(m, h)
 	return missions.RestoreResult{Mission: m.ID, MissionName: m.Name, Workspace: m.Binding.Workspace, Done: true}.WithEmptyLists(), nil
 }
@@ -135,6 +137,9 @@ func closeReason(a projects.Action) missions.CloseReason {
 
 // banner says whose the terminal is now, and how to go back.
 func (t terminal) banner(m *projects.Mission, h *projects.Handover) string {
+	if h.Action.EndsTerminal() {
+		return t.besideBanner(m, h)
+	}
 	next, err := t.LoadMission(m.Project, h.Next)
 	if err != nil {
 		return "umbra: the terminal of " + m.Name + " is passed on"
@@ -154,6 +159,37 @@ func (t terminal) banner(m *projects.Mission, h *projects.Handover) string {
 	return fmt.Sprintf("umbra: side fork %s of %s\n%s", next.Name, m.Name, leaveText(m))
 }
 
+// besideBanner says in the terminal of a side fork that was left why that ends.
+func (t terminal) besideBanner(m *projects.Mission, h *projects.Handover) string {
+	switch {
+	case h.Action.Leave.Promote != nil:
+		parent, err := t.LoadMission(m.Project, h.Action.Leave.Parent)
+		if err != nil {
+			return fmt.Sprintf("umbra: %s was promoted", m.Name)
+		}
+		return fmt.Sprintf("umbra: %s was promoted; to take it back: umbra undo %s%s", m.Name, parent.Name, t.howParentGoesOn(parent))
+	case h.Failed != "":
+		return fmt.Sprintf("umbra: the side fork %s could not be launched: %s", m.Name, oneLine(h.Failed))
+	}
+	return fmt.Sprintf("umbra: %[1]s was left, and is kept: umbra mission resume %[1]s", m.Name)
+}
+
+// howParentGoesOn says what is to be typed where the agent of a parent goes on that a fork was
+// promoted beside: nobody but its user can switch it over.
+func (t terminal) howParentGoesOn(parent *projects.Mission) string {
+	switcher, ok := t.Adapter(parent.Agent).(sessions.Switcher)
+	_, alive := parent.Live.LivingProcess()
+	switch {
+	case parent.Live.QueuedRestore != nil:
+		return "\n  it waits for the end of its turn; umbra mission show " + parent.Name + " says what is to be typed then"
+	case parent.Stored.Session == "" || parent.Live.IsInSession(parent.Stored.Session):
+		return ""
+	case alive && ok:
+		return "\n  to go on from there, type in the agent of " + parent.Name + ": " + switcher.Switch(parent.Stored.Session)
+	}
+	return "\n  to go on from there, end the agent of " + parent.Name + ", then: umbra mission resume " + parent.Name
+}
+
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // leaveText says how a side fork can end.
@@ -165,15 +201,14 @@ func leaveText(parent *projects.Mission) string {
 // beginLeaving has a side fork left whose agent has ended by itself, or could not be
 // started, as its keeper reports.
 func (t terminal) beginLeaving(ctx context.Context, m *projects.Mission, r missions.KeepRequest) (begun bool, err error) {
-	if r.Leaving || t.ParkedParent(m) == nil {
+	if r.Leaving || t.ParkedParent(m) == nil && !m.IsBeside() {
 		return false, nil
 	}
 	return begun, t.WithMissionLock(ctx, m, t.WithWorkspaceLock, func(m *projects.Mission) error {
-		parent := t.ParkedParent(m)
-		if parent == nil || m.Live.LaunchID != r.Launch || m.Live.EndedLaunch == r.Launch || m.Live.Handover.IsOpen() {
+		leave := t.leaveRequest(m, r.Caller)
+		if leave == nil || m.Live.LaunchID != r.Launch || m.Live.EndedLaunch == r.Launch || m.Live.Handover.IsOpen() {
 			return nil
 		}
-		leave := &missions.LeaveForkRequest{Caller: r.Caller, Fork: m.ID, Parent: parent.ID, TimedOut: parent.Live.SideFork.TimedOut}
 		switch q := m.Live.QueuedRestore; {
 		case q != nil && q.Leave != nil:
 			leave = q.Leave
@@ -190,6 +225,26 @@ func (t terminal) beginLeaving(ctx context.Context, m *projects.Mission, r missi
 		failpoint.Hit("terminal.left")
 		return nil
 	})
+}
+
+// leaveRequest leaves a side fork, nil if the mission is none.
+func (t terminal) leaveRequest(m *projects.Mission, c missions.Caller) *missions.LeaveForkRequest {
+	if parent := t.ParkedParent(m); parent != nil {
+		return &missions.LeaveForkRequest{Caller: c, Fork: m.ID, Parent: parent.ID, TimedOut: parent.Live.SideFork.TimedOut}
+	}
+	if m.IsBeside() {
+		return &missions.LeaveForkRequest{Caller: c, Fork: m.ID, Parent: m.Parent.Mission, Beside: true}
+	}
+	return nil
+}
+
+// end has the keeper of a side fork end that has a terminal of its own.
+func (t terminal) end(ctx context.Context, m *projects.Mission, r missions.KeepRequest) missions.KeepResult {
+	if err := t.forgetKeeper(ctx, m, r); err != nil {
+		t.Logger.Warn("note that a keeper ends", "mission", m.ID, "error", err)
+	}
+	h := m.Live.Handover
+	return missions.KeepResult{Do: missions.DoExit, Banner: h.Banner, NotLaunched: h.Failed != "", Unfinished: h.Action.Leave.Promote != nil}
 }
 
 // prepareNext prepares the launch of the mission that has the terminal from now on. If it
@@ -253,6 +308,15 @@ func (t terminal) await(ctx context.Context, m *projects.Mission, h *projects.Ha
 		now, err := t.LoadMission(m.Project, m.ID)
 		if err != nil {
 			return err
+		}
+		if h.Action.EndsTerminal() {
+			if !now.Live.HasKeeper() {
+				return nil
+			}
+			if t.awaitHandoverPoll(ctx) != nil {
+				break
+			}
+			continue
 		}
 		next, err := t.LoadMission(m.Project, h.Action.NextMission())
 		if err != nil {

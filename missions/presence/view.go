@@ -77,6 +77,11 @@ func (o *Observer) MissionView(m *projects.Mission) missions.Mission {
 	if fork := o.SideForkOf(m); fork != nil {
 		v.SideFork = fork.Name
 	}
+	if m.IsBeside() {
+		if parent, err := o.LoadMission(m.Project, m.Parent.Mission); err == nil {
+			v.SideForkOf, v.Beside = parent.Name, true
+		}
+	}
 	if parent := o.ParkedParent(m); parent != nil {
 		v.SideForkOf = parent.Name
 		if end := o.IdleEnd(m); !end.IsZero() {

@@ -20,9 +20,13 @@ type Action struct {
 	Leave   *missions.LeaveForkRequest `json:"leave,omitempty"` // of the side fork
 }
 
-// PassesTerminal reports whether the keeper launches the agent of another mission after
-// the action.
+// PassesTerminal reports whether the keeper launches no agent of this mission after the
+// action: another's, or none.
 func (a Action) PassesTerminal() bool { return a.Enter != nil || a.Leave != nil }
+
+// EndsTerminal reports whether the keeper ends after the action: a side fork that has a
+// terminal of its own is left.
+func (a Action) EndsTerminal() bool { return a.Leave != nil && a.Leave.Beside }
 
 // NextMission is the mission that has the terminal after the action, "" if it is not known
 // yet or the same.
@@ -30,7 +34,7 @@ func (a Action) NextMission() string {
 	switch {
 	case a.Enter != nil:
 		return a.Enter.Fork
-	case a.Leave != nil:
+	case a.Leave != nil && !a.Leave.Beside:
 		return a.Leave.Parent
 	}
 	return ""

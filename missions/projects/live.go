@@ -120,6 +120,7 @@ type WaitingState struct {
 	QueuedRestore     *Action       `json:"queued,omitempty"`       // for the end of the turn
 	Handover          *Handover     `json:"handover,omitempty"`     // from before the agent is ended until it runs again
 	SideFork          *SideFork     `json:"side_fork,omitempty"`    // who has its terminal while it is parked
+	Beside            bool          `json:"beside,omitempty"`       // it was entered from its parent, which goes on in its own terminal
 	OwedSnapshot      *OwedSnapshot `json:"owed,omitempty"`         // the last snapshot that there was no room for
 	SentPrompt        string        `json:"sent_prompt,omitempty"`  // what the newest launch sends, until the agent has taken it
 	FirstPrompt       string        `json:"first_prompt,omitempty"` // the record's, whole, if there is a secret in it

@@ -49,6 +49,10 @@ func (r *MissionReader) ParkedParent(m *Mission) *Mission {
 	return parent
 }
 
+// IsBeside reports whether a mission is a side fork whose parent goes on in a terminal of its
+// own. It is one until its first agent's terminal ends.
+func (m *Mission) IsBeside() bool { return m.Live.Beside && m.Parent != nil && m.Live.HasKeeper() }
+
 // SideForkOf is the fork that has the terminal of a parked mission, nil if none has.
 func (r *MissionReader) SideForkOf(parked *Mission) *Mission {
 	if parked.Live.SideFork == nil {

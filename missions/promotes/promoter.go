@@ -51,6 +51,9 @@ func (p *Promoter) Promote(ctx context.Context, r missions.PromoteRequest) (miss
 	if parked := p.ParkedParent(fork); parked != nil {
 		return p.LeaveSideFork(ctx, fork, parked, r)
 	}
+	if fork.IsBeside() {
+		return p.LeaveSideFork(ctx, fork, parent, r)
+	}
 	return p.PromoteFork(ctx, fork, parent, r)
 }
 

@@ -55,7 +55,7 @@ func Keys() []Key {
 		{Name: "watch.max_wait", counts: serving, example: "1m", least: 1, field: func(c *Config) any { return &c.Watch.MaxWait },
 			Help: "a writer that never pauses is at an idle point after this long"},
 		{Name: "launch.open", example: "tmux split-window -h 'umbra mission resume {id}'", field: func(c *Config) any { return &c.Launch.Open },
-			Help: "a command that is run for each fork of --count; {id} is the mission"},
+			Help: "a command that is run for each fork of --count, and for a side fork that needs a terminal; {id} is the mission"},
 		{Name: "missions.max_live", example: "4", field: func(c *Config) any { return &c.Missions.MaxLive },
 			Help: "missions with an agent at once; another is refused; 0 is no limit"},
 		{Name: "automations.ready", example: "make -s report", commands: true, field: func(c *Config) any { return &c.Automations.Ready },

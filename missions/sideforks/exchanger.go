@@ -48,6 +48,9 @@ func (x *Exchanger) EnterFork(ctx context.Context, r missions.EnterForkRequest) 
 	if err := x.mayEnter(m, r); err != nil {
 		return missions.SideForkResult{}, err
 	}
+	if hasForeignTerminal(m) {
+		return x.enterBeside(ctx, at, r)
+	}
 	if r.Preview {
 		plan := planOf(m, m)
 		if past {
@@ -91,6 +94,9 @@ func (x *Exchanger) mayEnter(m *projects.Mission, r missions.EnterForkRequest) e
 	if parent := x.ParkedParent(m); parent != nil {
 		return missions.Errorf(missions.KindBusy, "leave it first: umbra fork exit; or "+beside, "%s is a side fork itself, of %s", m.Name, parent.Name)
 	}
+	if m.IsBeside() {
+		return missions.Errorf(missions.KindBusy, "leave it first: umbra fork exit; or "+beside, "%s is a side fork itself, of %s", m.Name, x.besideParent(m).Name)
+	}
 	if fork := x.SideForkOf(m); fork != nil {
 		return missions.Errorf(missions.KindBusy, "leave it first: umbra fork exit "+fork.Name+"; or "+beside, "%s is parked for its side fork %s", m.Name, fork.Name)
 	}
@@ -98,7 +104,7 @@ func (x *Exchanger) mayEnter(m *projects.Mission, r missions.EnterForkRequest) e
 		run := "umbra fork run " + m.Name + " --prompt TEXT runs a fork in the background"
 		return missions.Errorf(missions.KindFailed, run, "the agent of %s has no terminal", m.Name)
 	}
-	if !presence.CanRelaunchAgent(m) {
+	if !presence.CanRelaunchAgent(m) && !hasForeignTerminal(m) {
 		return handovers.NoTerminalError(m)
 	}
 	return x.CheckPrompt(m.Agent, m.AgentName(), r.Topic)
@@ -114,13 +120,16 @@ func (x *Exchanger) LeaveFork(ctx context.Context, r missions.LeaveForkRequest) 
 		m = fork
 	}
 	parent := x.ParkedParent(m)
+	if parent == nil && m.IsBeside() {
+		parent, r.Beside = x.besideParent(m), true
+	}
 	if parent == nil {
 		return missions.SideForkResult{}, x.noSideForkError(m)
 	}
 	r.Fork, r.Parent = m.ID, parent.ID
 	if r.Preview {
 		plan := planOf(parent, m)
-		plan.Fork, plan.ForkName = m.ID, m.Name
+		plan.Fork, plan.ForkName, plan.Beside = m.ID, m.Name, r.Beside
 		return plan, nil
 	}
 	done, err := x.handovers.RunAction(ctx, m, projects.Action{Leave: &r})
@@ -128,8 +137,8 @@ func (x *Exchanger) LeaveFork(ctx context.Context, r missions.LeaveForkRequest) 
 		return missions.SideForkResult{}, err
 	}
 	result := resultOf(parent, done)
-	result.Fork, result.ForkName = m.ID, m.Name
-	if h := done.Handover; done.Done && h != nil {
+	result.Fork, result.ForkName, result.Beside = m.ID, m.Name, r.Beside
+	if h := done.Handover; done.Done && h != nil && !r.Beside {
 		result.Resume = h.Type
 	}
 	return result, nil

@@ -6,20 +6,26 @@ import (
 
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/projects"
+	"github.com/umbra-vcs/umbra/missions/restores"
 )
 
 // LeaveByPromotion promotes a side fork at the end of its turn, and leaves it then. What
 // would refuse the promotion refuses it at once, while somebody is there to be asked.
 func (x *Exchanger) LeaveByPromotion(ctx context.Context, fork, parent *projects.Mission, r missions.PromoteRequest) (missions.PromoteResult, error) {
-	planned := r
+	planned, beside := r, fork.IsBeside()
 	planned.Preview, planned.WhenIdle = true, false
 	plan, err := x.promotes.PromoteFork(ctx, fork, parent, planned)
 	if err != nil {
 		return plan, err
 	}
+	if beside && missions.InTurn(parent.Lifecycle) && !r.WhenIdle && !r.Force && !r.Preview {
+		return plan, restores.InTurnError(parent) // that turn is not the fork's
+	}
 	plan.Refused = slices.DeleteFunc(plan.Refused, func(e *missions.Error) bool { return e.Kind == missions.KindBusy }) // it waits for the turn's end
 	if r.Preview {
-		plan.Handover = &missions.Handover{How: "relaunched"}
+		if !beside {
+			plan.Handover = &missions.Handover{How: "relaunched"}
+		}
 		return plan, nil
 	}
 	if len(plan.Refused) > 0 {
@@ -29,21 +35,29 @@ func (x *Exchanger) LeaveByPromotion(ctx context.Context, fork, parent *projects
 		}
 		return plan, refused
 	}
-	r.Fork, r.WhenIdle, r.Keep = fork.ID, false, true
-	leave := missions.LeaveForkRequest{Caller: r.Caller, Fork: fork.ID, Parent: parent.ID, Promote: &r}
+	r.Fork, r.WhenIdle, r.Keep = fork.ID, r.WhenIdle && beside, true
+	leave := missions.LeaveForkRequest{Caller: r.Caller, Fork: fork.ID, Parent: parent.ID, Beside: beside, Promote: &r}
 	done, err := x.handovers.RunAction(ctx, fork, projects.Action{Leave: &leave})
 	if err != nil {
 		return missions.PromoteResult{}, err
 	}
 	plan.Done, plan.Queued, plan.Refused, plan.Notes = done.Done, done.Queued, nil, append(plan.Notes, done.Notes...)
-	if plan.Handover = done.Handover; done.Done && plan.Handover == nil {
+	switch {
+	case beside: // the plan says how the parent goes on
+	case done.Done && done.Handover == nil:
 		plan.Handover = &missions.Handover{How: "relaunched"}
+	default:
+		plan.Handover = done.Handover
 	}
 	if plan.Queued {
 		plan.MissionName = fork.Name // whose turn it waits for
-		plan.Notes = append(plan.Notes, parent.Name+" has its terminal again then")
+		if !beside {
+			plan.Notes = append(plan.Notes, parent.Name+" has its terminal again then")
+		}
 	} else if now, err := x.LoadMission(parent.Project, parent.ID); err == nil && now.Tip.ID != parent.Tip.ID {
 		plan.Snapshot = now.Tip.ID.String()
+	} else if err == nil && now.Live.QueuedRestore != nil {
+		plan.Done, plan.Queued = false, true // for the end of the parent's turn
 	}
 	return plan, nil
 }

@@ -1,0 +1,75 @@
+package forks
+
+import (
+	"fmt"
+	"os/exec"
+	"strings"
+
+	"github.com/umbra-vcs/umbra/commands/call"
+	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/home"
+	"github.com/umbra-vcs/umbra/missions/settings"
+)
+
+// Open runs the configured launch.open for each fork, for example
+// `tmux split-window -h 'umbra mission resume {id}'`. Only the user's own file
+// names it. It reports whether there is one.
+func Open(c *call.Call, list []missions.Mission) (opened bool, err error) {
+	h, err := c.HomeDir()
+	if err != nil {
+		return false, err
+	}
+	config, err := settings.Load(home.Home{Dir: h}.ConfigFile())
+	if err == nil {
+		config, err = config.OverriddenBy(c.Getenv)
+	}
+	if err != nil || config.Launch.Open == "" {
+		return false, err
+	}
+	for _, m := range list {
+		cmd := exec.Command("/bin/sh", "-c", strings.ReplaceAll(config.Launch.Open, "{id}", m.ID))
+		cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = m.Workspace, c.Environ(), c.Stderr, c.Stderr
+		if err := c.Run(cmd); err != nil {
+			return true, missions.Errorf(missions.KindFailed, "umbra mission resume "+m.Name+" launches it by hand",
+				"launch.open for %s: %w", m.Name, err)
+		}
+	}
+	return true, nil
+}
+
+// heldPane runs a command, and keeps its pane open if the agent could not be started, or its
+// user is told what to type elsewhere: tmux closes a pane with its command, and what that
+// has said is gone.
+const heldPane = `"$@"; code=$?; case $code in %d | %d) echo "Press Enter to close this pane."; read -r line ;; esac; exit $code`
+
+// openPane opens the terminal of a fork beside the caller's pane of tmux, in a window of its
+// own if there is no room. It reports false outside of tmux. The pane has the environment of
+// tmux, and not the caller's: what leads to Umbra's home is handed on.
+func openPane(c *call.Call, m missions.Mission) (bool, error) {
+	pane := c.Getenv("TMUX_PANE")
+	if c.Getenv("TMUX") == "" || pane == "" {
+		return false, nil
+	}
+	binary := c.Binary()
+	if binary == "" { // of a go run: no command of its own is left to type
+		binary = "umbra"
+	}
+	command := []string{"-c", m.Workspace, "env"}
+	for _, name := range []string{"PATH", "UMBRA_HOME", "UMBRA_NO_DAEMON"} {
+		if value := c.Getenv(name); value != "" {
+			command = append(command, name+"="+value)
+		}
+	}
+	command = append(command, "sh", "-c", fmt.Sprintf(heldPane, call.CodeBeforeAgent, int(call.Partly)), "sh", binary, "mission", "resume", m.ID)
+	var said strings.Builder
+	var err error
+	for _, where := range [][]string{{"split-window", "-h", "-t", pane}, {"new-window", "-a", "-t", pane}} {
+		said.Reset()
+		cmd := exec.Command("tmux", append(where, command...)...)
+		cmd.Env, cmd.Stdout, cmd.Stderr = c.Environ(), &said, &said
+		if err = c.Run(cmd); err == nil {
+			return true, nil
+		}
+	}
+	return false, fmt.Errorf("tmux opens no pane: %w %s", err, strings.TrimSpace(said.String()))
+}
