@@ -64,7 +64,7 @@ func TestSideForkBeside(t *testing.T) {
 	f.prompts(s, "echo", 4)
 	s.types("/umbra promote")
 	s.tmux("send-keys", "Enter")
-	s.see("Press Enter to close this pane.") // its user is told there what to type in the parent
+	s.see("Press Enter to close this pane.")            // its user is told there what to type in the parent
 	s.see("/resume " + p.mission("tui").SessionID[:20]) // the pane is narrow
 	if m := p.mission(name); m.State != "closed" || m.ClosedHow != "promoted" {
 		t.Errorf("the fork is %+v", m)
