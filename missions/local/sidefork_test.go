@@ -151,18 +151,37 @@ func TestSideForkFromWithin(t *testing.T) {
 	k.healthy()
 }
 
-// TestSideForkRefused: an agent without a terminal of Umbra's stays as it is.
-func TestSideForkRefused(t *testing.T) {
+// TestSideForkBesideItsParent: an agent without a terminal of Umbra's stays as it is, and its
+// side fork is only made: it needs a terminal of its own.
+func TestSideForkBesideItsParent(t *testing.T) {
 	t.Parallel()
 	k := newKeptAgent(t)
 	k.change(func(m *projects.Mission) { m.Live.Keeper = &deadOwner })
-	_, err := k.local.EnterFork(context.Background(), missions.EnterForkRequest{Caller: k.caller(), Moment: "live"})
-	if e := missions.AsError(err); err == nil || !strings.Contains(e.Hint, "umbra fork live, in another terminal") {
-		t.Errorf("without a keeper: %v", err)
+	r, err := k.local.EnterFork(context.Background(), missions.EnterForkRequest{Caller: k.caller(), Moment: "live"})
+	if err != nil || !r.Beside || r.Fork == "" {
+		t.Fatalf("without a keeper: %+v, %v", r, err)
+	}
+	if parent := k.missionNamed("live"); parent.State != missions.StateIdle || parent.SideFork != "" {
+		t.Errorf("the parent is %+v", parent)
 	}
 	_, err = k.local.LeaveFork(context.Background(), missions.LeaveForkRequest{Caller: k.caller(), Fork: "live"})
-	if e := missions.AsError(err); err == nil || e.Kind != missions.KindNotFound {
+	if e := missions.AsError(err); e.Kind != missions.KindNotFound {
 		t.Errorf("left: %v", err)
+	}
+	resume := missions.LaunchRequest{Caller: k.keeper(), Mission: r.Fork, KeeperPID: os.Getpid(), Resume: true}
+	for i, want := range []bool{true, false} { // once its first terminal has ended it is a mission like any other
+		if _, err := k.local.Launch(context.Background(), resume); err != nil {
+			t.Fatal(err)
+		}
+		if fork := k.missionNamed(r.ForkName); fork.Beside != want {
+			t.Errorf("launch %d: beside is %t", i+1, fork.Beside)
+		}
+		m, err := k.local.MissionByID(r.Fork)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.Live.Keeper = &deadOwner
+		k.local.SaveLiveState(m)
 	}
 	k.healthy()
 }
