@@ -61,18 +61,18 @@ func (l *Lander) PlanLanding(ctx context.Context, r missions.LandingRequest) (pl
 		h.takeOver(steps)
 	}
 	plan.Branch = branchOf(steps)
-	plan.Steps, err = listChanges(ctx, m.Project, steps)
+	plan.Steps, err = listChanges(ctx, m.Project, steps, r.All)
 	return plan, err
 }
 
 // listChanges says which paths the steps change, of those that the mission has changed in
-// any of them.
-func listChanges(ctx context.Context, p *projects.Project, steps []step) ([]missions.LandingStep, error) {
+// any of them; with all, of those that others have changed too.
+func listChanges(ctx context.Context, p *projects.Project, steps []step, all bool) ([]missions.LandingStep, error) {
 	list, own := []missions.LandingStep{}, map[string]bool{}
 	for _, s := range steps {
 		if s.own() {
 			err := p.Store.DiffTrees(s.from, s.to, func(c gitstore.Change) error {
-				if s.making.Path(c.Path) {
+				if all || s.making.Path(c.Path) {
 					own[c.Path] = true
 				}
 				return ctx.Err()

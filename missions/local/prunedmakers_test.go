@@ -67,5 +67,17 @@ func TestPrunedWorkHasItsMaker(t *testing.T) {
 	if want := []string{"in turns 1 to 5, which were pruned: a.txt", "in turns 1 to 5, which were pruned: b.txt", "six: c.txt"}; !slices.Equal(listed, want) {
 		t.Errorf("to be landed: %q", listed)
 	}
+	if plan, err = b.local.PlanLanding(ctx, missions.LandingRequest{Caller: b.caller(), All: true}); err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]bool{}
+	for _, step := range plan.Steps {
+		for _, change := range step.Changes {
+			all[change.Path] = true
+		}
+	}
+	if !all["mine.txt"] || !all["both.txt"] || !all["a.txt"] {
+		t.Errorf("all to be landed: %v", all)
+	}
 	b.healthy()
 }
