@@ -57,8 +57,16 @@ func TestManyCutsAreQuick(t *testing.T) {
 	}
 	storetest.Fsck(t, s)
 	storetest.NoErr(t, os.WriteFile(filepath.Join(s.Dir(), "umbra", "others"), []byte("torn"), 0o600))
-	if others, err := Others(s, c[100]); err == nil {
+	if others := storetest.Must[[]string](t)(Others(s, c[100])); others != nil {
 		t.Errorf("of what is torn %q was read", others)
+	}
+	storetest.NoErr(t, NoteOthers(ctx, s, map[gitstore.ID][]string{c[100]: {"a"}}))
+	if others := storetest.Must[[]string](t)(Others(s, c[100])); len(others) != 1 {
+		t.Errorf("after what was torn %q was read", others)
+	}
+	storetest.NoErr(t, NoteOthers(ctx, s, map[gitstore.ID][]string{c[100]: nil}))
+	if others := storetest.Must[[]string](t)(Others(s, c[100])); others != nil {
+		t.Errorf("what nobody knows any more is %q", others)
 	}
 }
 

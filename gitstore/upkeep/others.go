@@ -39,7 +39,7 @@ func readOthers(s *shadow.Store) (map[gitstore.ID][]string, error) {
 	}
 	all, err := parseOthers(data)
 	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", othersFile, err)
+		return nil, nil // damaged, it says nothing: without it others are asked about, and nothing is lost
 	}
 	return all, nil
 }
@@ -77,7 +77,7 @@ func encodeOthers(all map[gitstore.ID][]string) []byte {
 }
 
 // NoteOthers notes what is known of boundaries that are about to be made, and forgets those
-// that are none any more. The caller holds the project's lock, exclusive.
+// that are none any more, and those whose paths are nil. The caller holds the project's lock, exclusive.
 func NoteOthers(ctx context.Context, s *shadow.Store, known map[gitstore.ID][]string) error {
 	have, err := readOthers(s)
 	if err == nil {
@@ -92,6 +92,7 @@ func NoteOthers(ctx context.Context, s *shadow.Store, known map[gitstore.ID][]st
 	}
 	maps.DeleteFunc(next, func(id gitstore.ID, _ []string) bool { return !s.Bounded(id) })
 	maps.Copy(next, known)
+	maps.DeleteFunc(next, func(_ gitstore.ID, paths []string) bool { return paths == nil })
 	if maps.EqualFunc(have, next, slices.Equal) {
 		return nil
 	}

@@ -86,8 +86,8 @@ func (k *makers) moments(m *projects.Mission, kept map[gitstore.ID][]retention.R
 	return list
 }
 
-// changedByOthers are for each cut the paths that others changed in what goes. A cut of
-// which that can't be known is not among them.
+// changedByOthers are for each cut the paths that others changed in what goes; nil for one
+// of which that can't be known.
 func (k *makers) changedByOthers(ctx context.Context, cuts map[gitstore.ID]gitstore.ID) (map[gitstore.ID][]string, error) {
 	all := map[gitstore.ID][]string{}
 	for after, before := range cuts {
@@ -105,6 +105,7 @@ func (k *makers) changedByOthers(ctx context.Context, cuts map[gitstore.ID]gitst
 			}
 			id = k.numbered[id].Parent()
 		}
+		all[after] = nil // nobody can tell: nothing noted before holds for what goes now
 		if known {
 			all[after] = slices.AppendSeq([]string{}, maps.Keys(paths))
 			slices.Sort(all[after])
