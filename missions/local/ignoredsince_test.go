@@ -101,6 +101,14 @@ func TestIgnoredAndGoneSinceIsRestored(t *testing.T) {
 	if b.read("out/a") != "built\n" {
 		t.Errorf("taken back, out/a is %q", b.read("out/a"))
 	}
+	b.restore("work@start", request, func(r *missions.RestoreRequest) { r.Paths = []string{"out/b"} })
+	b.write("out/b", "worse\n")
+	b.snapshot("after a file was put back that its rule ignores still")
+	if !b.has("work", "out/b", "worse\n") {
+		t.Error("a file that was put back is in no later snapshot")
+	}
+	b.remove("out/b")
+	b.snapshot("gone again")
 	done := b.restore("work@start", request)
 	for path, want := range map[string]string{"out/a": "good\n", "out/b": "good\n", "key": "good\n", "out/c": "built\n"} {
 		if b.read(path) != want {

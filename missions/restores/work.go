@@ -171,6 +171,15 @@ func withhold(m *projects.Mission, doc JournalDoc) {
 	}
 }
 
+// putBack are the files that it has put in place, which snapshots hold from then on, whatever
+// rule would leave them out.
+func (w *RestoreWork) putBack() []string {
+	if w.Doc.Files == nil {
+		return nil
+	}
+	return w.Doc.Files.Plan.Paths(restore.Create, restore.Replace)
+}
+
 // completeRestore does what comes after the files: the conversation, the
 // snapshot that says what was done, and the end of the journal's entry.
 func (rs *Restorer) completeRestore(ctx context.Context, m *projects.Mission, work *RestoreWork, outcome *restore.Outcome, j *Job) error {
@@ -188,6 +197,7 @@ func (rs *Restorer) completeRestore(ctx context.Context, m *projects.Mission, wo
 	t, err := rs.snapshots.TakeSnapshot(ctx, m, &snapshots.WantedSnapshot{
 		TakeSnapshot: missions.TakeSnapshot{Trigger: trigger, Lifecycle: m.Lifecycle, Message: work.Doc.Subject},
 		Triggers:     missions.Triggers{trigger}, Operation: &op, Displaced: displacedFiles(outcome.Displaced),
+		PutBack: work.putBack(),
 	})
 	if err != nil {
 		return fmt.Errorf("the workspace is restored, but no snapshot says so yet: %w", err)
