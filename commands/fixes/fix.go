@@ -149,7 +149,7 @@ func runFix(c *call.Call, o fixOptions) error {
 		return missions.Errorf(missions.KindConflict, fmt.Sprintf("umbra fix --continue %[1]s goes on, umbra fix --abort %[1]s drops it", m.Name),
 			"umbra fix of %s was %s", m.Name, cutOff(f))
 	default:
-		w.isNew = true
+		w.isNew, w.was = true, f
 		f = &fixes.Fix{
 			Mission: m.ID, Check: o.check, Reviewer: o.reviewer, Fixer: o.fixer, Limits: limits, Backoff: o.backoff, Timeout: o.timeout, BeganAt: c.Now(),
 			Attempts: []fixes.Attempt{},
@@ -193,11 +193,19 @@ func (w *world) run(ctx context.Context, f *fixes.Fix) error {
 	}
 }
 
+// forget has the loop that waited before wait again, and nothing where none did.
+func (w *world) forget() error {
+	if w.was == nil {
+		return fixes.Remove(w.file())
+	}
+	return w.Save(w.was)
+}
+
 // failed says how what could not go on can go on.
 func (w *world) failed(ctx context.Context, f *fixes.Fix, err error) error {
 	if len(f.Attempts) == 0 && w.isNew {
 		if f.Reviewer != "" && f.ReviewID == "" { // nothing of it is left to go on with
-			err = errors.Join(err, fixes.Remove(w.file()))
+			err = errors.Join(err, w.forget())
 		}
 		if ctx.Err() != nil {
 			return missions.Errorf(missions.KindInterrupted, "the same command begins anew", "interrupted: nothing was changed")

@@ -29,7 +29,8 @@ type world struct {
 	fixer   string           // the id of the mission whose agent works: its own, unless another is asked for
 	limit   time.Duration    // of the check
 	fix     *fixes.Fix
-	isNew   bool // this command has begun the loop
+	isNew   bool       // this command has begun the loop
+	was     *fixes.Fix // the loop that waited then
 }
 
 func (w *world) file() string { return w.home.FixFile(w.mission.ID) }

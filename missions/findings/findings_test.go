@@ -106,9 +106,10 @@ func TestReadReview(t *testing.T) {
 	found := []Finding{{Severity: missions.SeverityHigh, Message: "wrong", File: "pay/sum.go", Line: 3, Suggestion: "add"}}
 	for answer, want := range map[string][]Finding{
 		one: found, "All in all it is good.\n\n" + one + "\n": found, "Here:\n```json\n" + one + "\n```\n": found, "[]": {}, "Nothing.\n\n```\n[]\n```": {},
-		`[{"severity": "Low", "message": "m", "file": "./a.go", "line": null}]`: {{Severity: missions.SeverityLow, Message: "m", File: "a.go"}},
-		`[{"severity": "low", "message": "m"}]`:                                 {{Severity: missions.SeverityLow, Message: "m"}},
-		`[{"severity": "low", "message": "m", "file": "/live/a.go"}]`:           {{Severity: missions.SeverityLow, Message: "m", File: "a.go"}},
+		`[{"severity": "Low", "message": "m", "file": "./a.go", "line": null}]`:       {{Severity: missions.SeverityLow, Message: "m", File: "a.go"}},
+		"```json\n[{\"severity\": \"low\", \"message\": \"use ```go f() ```\"}]\n```": {{Severity: missions.SeverityLow, Message: "use ```go f() ```"}},
+		`[{"severity": "low", "message": "m"}]`:                                       {{Severity: missions.SeverityLow, Message: "m"}},
+		`[{"severity": "low", "message": "m", "file": "/live/a.go"}]`:                 {{Severity: missions.SeverityLow, Message: "m", File: "a.go"}},
 	} {
 		if got, err := ReadReview(answer, "/copy", "/live"); err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("%q: %+v, %v", answer, got, err)

@@ -51,7 +51,7 @@ func listAtEnd(answer string) (string, error) {
 	answer = strings.TrimSpace(strings.ReplaceAll(answer, "\r\n", "\n"))
 	const fence = "```"
 	if inside, fenced := strings.CutSuffix(answer, fence); fenced {
-		if begin := strings.LastIndex(inside, fence); begin >= 0 {
+		if begin := strings.LastIndex("\n"+inside, "\n"+fence); begin >= 0 { // a suggestion may hold another, in its line
 			_, body, _ := strings.Cut(inside[begin:], "\n")
 			return strings.TrimSpace(body), nil
 		}
