@@ -93,6 +93,7 @@ func mergePerms(s *shadow.Store, tree gitstore.ID, merged *capture.Modes, base, 
 		if _, known := perm.Known(); !known || perm == b {
 			perm = o // or only ours has the path
 		}
+		perm = asMode(perm, e.Mode)
 		if bits, known := perm.Known(); known && perm != merged.Perm(path, e.Mode) {
 			merged.Unusual[path] = bits
 		}
@@ -107,6 +108,19 @@ func mergePerms(s *shadow.Store, tree gitstore.ID, merged *capture.Modes, base, 
 		}
 	}
 	return nil
+}
+
+// asMode has permission bits that are known say of a file what its mode says: whether it may
+// be executed, which a side may have changed that did not change the others.
+func asMode(perm capture.Perm, mode gitstore.Mode) capture.Perm {
+	bits, known := perm.Known()
+	switch {
+	case known && mode == gitstore.ModeExec && bits&0o100 == 0:
+		return capture.KnownPerm(bits | 0o100 | bits&0o044>>2)
+	case known && mode == gitstore.ModeFile:
+		return capture.KnownPerm(bits &^ 0o111)
+	}
+	return perm
 }
 
 // permOf is the permission bits of a path on a side, not known where the side has nothing

@@ -17,7 +17,9 @@ func (p *plan) doubt(q *question) error {
 		return nil
 	}
 	if isText, err := p.isText(q.merged); err != nil || !isText {
-		q.raise(missions.SeverityCritical, "no text, and merged by "+p.state.engine())
+		if p.state.Driver.Name != "" { // Git itself never merges the content of what is no text
+			q.raise(missions.SeverityCritical, "no text, and merged by "+p.state.engine())
+		}
 		return err
 	}
 	if !syntax.Known(q.Path) {

@@ -77,6 +77,10 @@ func (g *Merger) Merge(ctx context.Context, r missions.MergeRequest) (missions.M
 	if r.Step == missions.MergeAbort {
 		return g.abort(into, s)
 	}
+	if at := s.Merger; r.Merger != "" && at != nil && at.Agent != r.Merger && g.loadScratch(into, at.Mission) != nil {
+		return missions.MergeResult{}, missions.Errorf(missions.KindBusy, "umbra merge --continue takes that over first",
+			"%s has work for this merge", at.Agent)
+	}
 	if into, _, err = g.rooms.Promotes.SettleFork(ctx, into, settling(r)); err != nil {
 		return missions.MergeResult{}, err
 	}

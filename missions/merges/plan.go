@@ -356,8 +356,11 @@ func (p *plan) takesAlone(q *question) bool {
 	case missions.SeverityLow:
 		return p.state.Auto != missions.MergeNone
 	case missions.SeverityMedium:
-		asked := p.state.Check != "" && p.state.Auto == missions.MergeLow && !p.state.isBad(p.tree.String())
-		return p.state.Auto == missions.MergeMedium || asked
+		asks := p.state.Check != ""
+		if asks && p.state.isBad(p.tree.String()) {
+			return false
+		}
+		return p.state.Auto == missions.MergeMedium || asks && p.state.Auto == missions.MergeLow
 	}
 	return false
 }

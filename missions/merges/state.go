@@ -111,11 +111,16 @@ func (s *state) update(r missions.MergeRequest) {
 	}
 	switch {
 	case r.Checked != nil:
-		if s.Checked = r.Checked; r.Checked.Check.State != missions.CheckGood && !s.isBad(r.Checked.Tree) {
+		s.Checked = r.Checked
+		s.Bad = slices.DeleteFunc(s.Bad, func(tree string) bool { return tree == r.Checked.Tree })
+		if r.Checked.Check.State != missions.CheckGood {
 			s.Bad = append(s.Bad, r.Checked.Tree)
 		}
-	case r.Step == missions.MergeContinue && !r.Force && len(s.Bad) > 0:
-		s.Checked, s.Bad = nil, nil // a user who goes on has mended what the check did not like
+	case r.Step == missions.MergeContinue && !r.Force:
+		s.Bad = nil // a user who goes on has mended what the check did not like
+		if s.Checked != nil && s.Checked.Check.State != missions.CheckGood {
+			s.Checked = nil
+		}
 	}
 }
 

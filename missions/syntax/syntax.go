@@ -50,7 +50,7 @@ func goProblem(text []byte) string {
 func jsonProblem(text []byte) string {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
-	twice, err := readValue(d)
+	twice, err := readValue(d, 0)
 	if err == nil {
 		if _, err = d.Token(); errors.Is(err, io.EOF) {
 			err = nil
@@ -70,8 +70,15 @@ func jsonProblem(text []byte) string {
 	return ""
 }
 
-// readValue reads a value, and names a key that an object in it has twice.
-func readValue(d *json.Decoder) (twice string, err error) {
+// deepest is how deep JSON may be nested, as for encoding/json: a stack that overflows ends
+// the whole program.
+const deepest = 10_000
+
+// readValue reads a value at a depth, and names a key that an object in it has twice.
+func readValue(d *json.Decoder, depth int) (twice string, err error) {
+	if depth > deepest {
+		return "", errors.New("it is nested too deep")
+	}
 	first, err := d.Token()
 	if err != nil {
 		return "", err
@@ -93,7 +100,7 @@ func readValue(d *json.Decoder) (twice string, err error) {
 			}
 			keys[text] = true
 		}
-		below, err := readValue(d)
+		below, err := readValue(d, depth+1)
 		if err != nil {
 			return "", err
 		}
