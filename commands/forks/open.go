@@ -54,15 +54,18 @@ func openPane(c *call.Call, m missions.Mission) (bool, error) {
 	if binary == "" { // of a go run: no command of its own is left to type
 		binary = "umbra"
 	}
-	command := []string{"-c", m.Workspace, "env"}
-	for _, name := range []string{"PATH", "UMBRA_HOME", "UMBRA_NO_DAEMON"} {
+	h, err := c.HomeDir()
+	if err != nil {
+		return false, err
+	}
+	command := []string{"-c", m.Workspace, "env", "UMBRA_HOME=" + h}
+	for _, name := range []string{"PATH", "UMBRA_NO_DAEMON"} {
 		if value := c.Getenv(name); value != "" {
 			command = append(command, name+"="+value)
 		}
 	}
 	command = append(command, "sh", "-c", fmt.Sprintf(heldPane, call.CodeBeforeAgent, int(call.Partly)), "sh", binary, "mission", "resume", m.ID)
 	var said strings.Builder
-	var err error
 	for _, where := range [][]string{{"split-window", "-h", "-t", pane}, {"new-window", "-a", "-t", pane}} {
 		said.Reset()
 		cmd := exec.Command("tmux", append(where, command...)...)
