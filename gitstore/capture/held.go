@@ -36,6 +36,9 @@ func (h *Held) Withholding(paths []string) *Held {
 // Including adds the paths of files that are captured if they are there, whatever rule
 // leaves them out: a restore exchanges only what is captured.
 func (h *Held) Including(paths []string) *Held {
+	if len(paths) == 0 {
+		return h // as for each snapshot but those of a restore
+	}
 	all := slices.Clone(paths)
 	for i := range h.paths.Len() {
 		all = append(all, h.paths.Path(i))

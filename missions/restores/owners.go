@@ -185,8 +185,8 @@ func (o *owners) addChanges(p *projects.Project, before, after projects.Numbered
 	making := sync.OnceValues(func() (presence.Making, error) { return presence.WhoMade(p, before, after, o.hasTurns) })
 	var failed error
 	err := o.eachChangedPath(p, before.Tree, after.Tree, func(path string) {
-		made, err := making()
-		if failed = errors.Join(failed, err); made.Path(path) {
+		var made presence.Making
+		if made, failed = making(); made.Path(path) {
 			o.addOwnChange(path, before.At, after.At)
 		} else {
 			o.foreign[path] = true

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"go/parser"
 	"go/token"
+	"strings"
 	"testing"
 
 	"github.com/umbra-vcs/umbra/missions/syntax"
@@ -21,6 +22,7 @@ func TestProblem(t *testing.T) {
 		{"a.json", "{\"a\": 1\n", "JSON: it ends too early"},
 		{"a.json", "{}\n{}\n", "JSON: line 2: more than one value"},
 		{"a.json", "", "JSON: it ends too early"},
+		{"a.json", strings.Repeat("[", 3_000_000), "JSON: line 1: it is nested too deep"}, // and no stack overflows
 		{"a.txt", "{", ""},
 	} {
 		if got := syntax.Problem(c.name, []byte(c.text)); got != c.want {
