@@ -35,9 +35,10 @@ type Command struct {
 	// Stdout receives the output instead of the result.
 	Stdout io.Writer
 	Args   []string
-	// Gentle runs git at the lowest priority, in a process group of its own,
-	// which is killed whole if the context ends, and on Linux if this process
-	// does. Inherit are files that git and its children keep open.
+	// Group runs git in a process group of its own, which is killed whole if the
+	// context ends, and on Linux if this process does. Gentle is that at a low
+	// priority. Inherit are files that git and its children keep open.
+	Group   bool
 	Gentle  bool
 	Inherit []*os.File
 	// User are the variables of a user who has git speak to another machine: their
@@ -128,7 +129,7 @@ func Run(ctx context.Context, c Command) ([]byte, error) {
 		cmd.Stdout = c.Stdout
 	}
 	cmd.ExtraFiles = c.Inherit
-	err := runGently(cmd, c.Gentle)
+	err := run(cmd, c.Group || c.Gentle, c.Gentle)
 	var exit *exec.ExitError
 	switch {
 	case err == nil:

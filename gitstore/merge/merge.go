@@ -119,8 +119,8 @@ func (m *merger) mergeTrees(sides Sides) (tree gitstore.ID, conflicts []Conflict
 	}
 	out, err := git.Run(m.ctx, git.Command{
 		Dir: m.scratch.Dir(), GitDir: m.scratch.Dir(), Env: m.scratch.GitEnv(), Config: append(config, "merge.directoryRenames=false"),
-		Args:   []string{"merge-tree", "--write-tree", "-z", "--no-messages", commits[1].String(), commits[2].String()},
-		Gentle: m.driver.Name != "", // a driver that hangs ends with git
+		Args:  []string{"merge-tree", "--write-tree", "-z", "--no-messages", commits[1].String(), commits[2].String()},
+		Group: m.driver.Name != "", // a driver that hangs ends with git
 	})
 	if failed, ok := errors.AsType[*git.Error](err); err != nil && (!ok || failed.ExitCode != 1) {
 		return tree, nil, err

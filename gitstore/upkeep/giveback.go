@@ -43,7 +43,7 @@ type giving struct {
 // GiveBack removes the objects that neither a ref nor a root leads to, and says how many
 // bytes of the disk that gives back. Nothing else ever deletes an object.
 //
-// Git packs what is needed, at the lowest priority and in a quarantine, while snapshots are
+// Git packs what is needed, at a low priority and in a quarantine, while snapshots are
 // taken. The pack is proved, object by object, and moved here. What is older is removed then,
 // in a moment in which nobody else has the project: first whatever has become needed
 // meanwhile is packed too. An object that is needed and can't be found anywhere, or a ref

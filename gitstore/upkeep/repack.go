@@ -34,7 +34,7 @@ type RepackStats struct {
 }
 
 // Repack packs loose objects and small packs together with git's geometric
-// repack, at the lowest priority, so that the packs' sizes form a progression
+// repack, at a low priority, so that the packs' sizes form a progression
 // and their number stays small. Every object stays: unreachable ones too.
 //
 // Git works in a quarantine, a directory that looks like this repository's

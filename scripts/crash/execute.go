@@ -13,7 +13,7 @@ import (
 	"github.com/umbra-vcs/umbra/scripts/patience"
 )
 
-// hanging is after how long a process hangs. A daemon has git repack at the lowest
+// hanging is after how long a process hangs. A daemon has git repack at a low
 // priority, which takes minutes beside others' work.
 func hanging() time.Duration { return patience.Of(10 * time.Minute) }
 

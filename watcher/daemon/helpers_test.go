@@ -135,7 +135,7 @@ func (b *bench) write(name, content string) {
 // until waits for a condition, and fails the test if it does not come.
 func (b *bench) until(what string, there func() bool) {
 	b.Helper()
-	deadline := time.Now().Add(patience.Of(5 * time.Minute)) // what has the lowest priority waits on a busy machine
+	deadline := time.Now().Add(patience.Of(5 * time.Minute)) // what has a low priority waits on a busy machine
 	for !there() {
 		if time.Now().After(deadline) {
 			log, _ := os.ReadFile(b.home.LogFile())

@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/umbra-vcs/umbra/gitstore/git"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/doctor"
 	"github.com/umbra-vcs/umbra/watcher/client"
@@ -247,9 +248,9 @@ func TestCallStopsHousekeeping(t *testing.T) {
 		snapshot()
 	})
 	pid := b.started(note)
-	b.until("its priority is the lowest", func() bool { // it is given it when it runs already
+	b.until("its priority is low", func() bool { // it is given it when it runs already
 		n, err := unix.Getpriority(unix.PRIO_PROCESS, pid)
-		return err == nil && 20-n == 19
+		return err == nil && 20-n == git.LowNice
 	})
 	must(t, os.Remove(note))
 	snapshot()

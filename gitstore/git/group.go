@@ -10,18 +10,21 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// LowNice is the nice value of what Command.Gentle says.
+const LowNice = 10
+
 // lingering is how long the output of a killed program is waited for.
 const lingering = 2 * time.Second
 
-// runGently runs a program to its end; a gentle one as Command.Gentle says.
-func runGently(cmd *exec.Cmd, gentle bool) error {
-	if !gentle {
+// run runs a program to its end, as Command.Group and Command.Gentle say.
+func run(cmd *exec.Cmd, group, gentle bool) error {
+	if !group {
 		return cmd.Run()
 	}
 	// The death signal is sent when the thread that started the program ends.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	cmd.SysProcAttr = gentleAttributes()
+	cmd.SysProcAttr = groupAttributes()
 	cmd.Cancel = func() error {
 		if err := unix.Kill(-cmd.Process.Pid, syscall.SIGKILL); err != nil {
 			return os.ErrProcessDone
@@ -32,6 +35,8 @@ func runGently(cmd *exec.Cmd, gentle bool) error {
 	if err := cmd.Start(); err != nil {
 		return err
 	}
-	lowestPriority(cmd.Process.Pid)
+	if gentle {
+		lowPriority(cmd.Process.Pid)
+	}
 	return cmd.Wait()
 }
