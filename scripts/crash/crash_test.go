@@ -21,7 +21,7 @@ func TestCrash(t *testing.T) {
 	if dir, err = filepath.EvalSymlinks(dir); err != nil {
 		t.Fatal(err)
 	}
-	o, err := parse([]string{"--kills", "200", "--dir", dir, "--seed", "5"})
+	o, err := parse([]string{"--kills", "100", "--dir", dir, "--seed", "5"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -230,7 +230,10 @@ func (h *harness) next(r *rand.Rand) (way, death, death, bool) {
 		if other := ways[r.IntN(len(ways))]; h.took[other.String()] < h.took[wy.String()] {
 			wy = other // those that cost less, more often
 		}
-		d.point, d.pass = point, passOf(r, h.passes[wy.String()][point])
+		d.point, d.pass = point, 1
+		if h.At[point] > 0 { // fewer come to a later pass
+			d.pass = passOf(r, h.passes[wy.String()][point])
+		}
 	} else {
 		d.after = 1 + time.Duration(r.Int64N(int64(h.took[wy.String()])+1))
 	}
