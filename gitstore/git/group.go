@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// LowNice is the nice value of what Command.Gentle says.
-const LowNice = 10
+// lowNice is the nice value of what Command.Gentle says.
+const lowNice = 10
 
 // lingering is how long the output of a killed program is waited for.
 const lingering = 2 * time.Second

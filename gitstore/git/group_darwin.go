@@ -10,4 +10,4 @@ func groupAttributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgi
 
 // lowPriority gives a process group little of the processor while others want it. It
 // is no harm if the system refuses.
-func lowPriority(group int) { _ = unix.Setpriority(unix.PRIO_PGRP, group, LowNice) }
+func lowPriority(group int) { _ = unix.Setpriority(unix.PRIO_PGRP, group, lowNice) }

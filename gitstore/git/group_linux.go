@@ -21,6 +21,6 @@ const (
 // a hundredth or less, and on a busy machine come to no end. It is no harm if the system
 // refuses.
 func lowPriority(group int) {
-	_ = unix.Setpriority(unix.PRIO_PGRP, group, LowNice)
+	_ = unix.Setpriority(unix.PRIO_PGRP, group, lowNice)
 	_, _, _ = unix.Syscall(unix.SYS_IOPRIO_SET, ioprioWhoGroup, uintptr(group), ioprioIdle)
 }

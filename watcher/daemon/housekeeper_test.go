@@ -13,7 +13,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/umbra-vcs/umbra/gitstore/git"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/doctor"
 	"github.com/umbra-vcs/umbra/watcher/client"
@@ -250,7 +249,7 @@ func TestCallStopsHousekeeping(t *testing.T) {
 	pid := b.started(note)
 	b.until("its priority is low", func() bool { // it is given it when it runs already
 		n, err := unix.Getpriority(unix.PRIO_PROCESS, pid)
-		return err == nil && 20-n == git.LowNice
+		return err == nil && 20-n == 10
 	})
 	must(t, os.Remove(note))
 	snapshot()
