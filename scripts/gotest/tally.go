@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -19,6 +20,7 @@ type event struct {
 	ImportPath string // of build events, which have no Package
 	Test       string
 	Output     string
+	Elapsed    float64 // seconds, without the wait for other tests
 }
 
 // A tally counts tests and subtests as they end. A package that fails without
@@ -36,9 +38,22 @@ type tally struct {
 	hung     []string // what ran when all was cut off
 	unsteady []string // what failed beside others and passed alone
 	skips    []string
+	long     []long
 	passed   int
 	failed   int
 }
+
+// long is a test, no subtest, that took long.
+type long struct {
+	name    string
+	seconds float64
+}
+
+// A test is long from longFrom seconds on; so many of them are shown.
+const (
+	longFrom = 20
+	longShow = 15
+)
 
 // A failure is a test, no subtest, that failed, alone or for its subtests.
 type failure struct {
@@ -85,6 +100,9 @@ func (t *tally) add(e event, of request) {
 		t.running[key] = time.Now()
 	case "pause", "pass", "skip", "fail":
 		delete(t.running, key)
+	}
+	if e.Test != "" && !strings.Contains(e.Test, "/") && e.Elapsed >= longFrom {
+		t.long = append(t.long, long{key, e.Elapsed})
 	}
 	switch e.Action {
 	case "output":
@@ -225,7 +243,7 @@ func (t *tally) lost(err error) {
 	fmt.Fprintf(t.out, "FAIL\tgo test: %v, though no test failed\n", err)
 }
 
-// close prints the skipped tests, what was cut off, and the count; it returns how many
+// close prints the skipped tests, the longest, what was cut off, and the count; it returns how many
 // failed.
 func (t *tally) close() int {
 	t.mu.Lock()
@@ -235,6 +253,10 @@ func (t *tally) close() int {
 	}
 	if len(t.skips) > 0 {
 		fmt.Fprintf(t.out, "%d skipped, see above\n", len(t.skips))
+	}
+	slices.SortFunc(t.long, func(a, b long) int { return cmp.Compare(b.seconds, a.seconds) })
+	for _, l := range t.long[:min(longShow, len(t.long))] {
+		fmt.Fprintf(t.out, "long\t%4.0fs %s\n", l.seconds, l.name)
 	}
 	for _, line := range t.unsteady {
 		fmt.Fprintln(t.out, "unsteady\t"+line+" failed, see above, and passed alone: mend the test")

@@ -125,6 +125,25 @@ func TestCutOff(t *testing.T) {
 	}
 }
 
+// TestLong: the tests that took longest are named, the longest first, and no subtest.
+func TestLong(t *testing.T) {
+	var out strings.Builder
+	tally := newTally(&out)
+	events := `{"Action":"pass","Package":"p","Test":"TestA","Elapsed":19.9}
+{"Action":"pass","Package":"p","Test":"TestB/sub","Elapsed":60}
+{"Action":"pass","Package":"p","Test":"TestB","Elapsed":61}
+{"Action":"fail","Package":"q","Test":"TestC","Elapsed":300}
+{"Action":"pass","Package":"p","Elapsed":400}
+`
+	if _, err := tally.read(strings.NewReader(events), request{}); err != nil {
+		t.Fatal(err)
+	}
+	tally.close()
+	if want := "long\t 300s q TestC\nlong\t  61s p TestB\n3 passed, 1 failed\n"; !strings.HasSuffix(out.String(), want) {
+		t.Errorf("it says %q, want at its end %q", out.String(), want)
+	}
+}
+
 // module makes one of these files, and works there.
 func module(t *testing.T, files map[string]string) {
 	t.Helper()
