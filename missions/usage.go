@@ -92,6 +92,8 @@ type PruneResult struct {
 	// Lost counts the objects that umbra doctor has said are lost for good: what needs one of
 	// those stays as it is.
 	Lost int `json:"lost,omitempty"`
+	// Problems are the projects that were left as they are, of --all.
+	Problems []Problem `json:"problems,omitempty"`
 	// Bytes is what is given back: what the disk has more after it, as long as nothing else
 	// writes; of a preview about that.
 	Bytes int64 `json:"bytes"`

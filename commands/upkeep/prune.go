@@ -1,6 +1,7 @@
 package upkeep
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 	"time"
@@ -30,7 +31,8 @@ stay: the newest snapshot and the first, pins, fork points, what umbra undo and 
 and what an operation, a merge or a landing that is not over needs. A turn stays whole or goes
 whole. It says how much goes, and why the rest stays (for several reasons, mostly), and asks:
 there is no undo. Files in your workspaces and the conversations in your agents' own stores
-stay as they are. What forks have in common goes once each of them is pruned.`,
+stay as they are. What forks have in common goes once each of them is pruned. With --all a
+project of which something can't be read is left as it is (exit code 3).`,
 		Flags: []flags.Flag{
 			flags.Bool("all", "the missions of every project", &o.all),
 			flags.Bool("dry-run", "only say what would go", &o.preview),
@@ -60,7 +62,7 @@ func runPrune(c *call.Call, o pruneOptions) error {
 		return err
 	}
 	if o.preview || listed.Pruned() == 0 && !listed.Owed {
-		return c.Print(listed, func(p *print.Printer) { describePrune(p, listed) })
+		return endPrune(listed, c.Print(listed, func(p *print.Printer) { describePrune(p, listed) }))
 	}
 	if err := confirmPrune(c, listed); err != nil {
 		return err
@@ -70,7 +72,15 @@ func runPrune(c *call.Call, o pruneOptions) error {
 	if err != nil {
 		return err
 	}
-	return c.TellDone(done, func(p *print.Printer) { describePrune(p, done) })
+	return endPrune(done, c.TellDone(done, func(p *print.Printer) { describePrune(p, done) }))
+}
+
+// endPrune is how the command ends: in part if a project was left as it is.
+func endPrune(r missions.PruneResult, printed error) error {
+	if printed == nil && len(r.Problems) > 0 {
+		return call.Partly
+	}
+	return printed
 }
 
 // policy reads the flags.
@@ -180,6 +190,12 @@ func describePrune(p *print.Printer, r missions.PruneResult) {
 	}
 	if r.Lost > 0 {
 		p.Line("%s lost for good, as umbra doctor has said: what has them stays as it is", print.Count(r.Lost, "object"))
+	}
+	for _, problem := range r.Problems {
+		p.Line("%s %s: %s", p.Paint(print.Red, "problem:"), print.Clean(cmp.Or(problem.Project, "the projects")), print.Clean(problem.Message))
+		if problem.Fix != "" {
+			p.Line("  to type: %s", print.Clean(problem.Fix))
+		}
 	}
 	switch n := r.Pruned(); {
 	case n == 0 && r.Owed:

@@ -29,12 +29,16 @@ type Cutting struct {
 
 // Cut marks histories as pruned. Nothing is deleted, and ids stay what they are.
 //
-// It may be killed at any instant. Refs keep what is before a cut first; then it is noted
-// that it is no loss; then all boundaries change in one step. It waits for the disk a few
+// It may be killed at any instant. First it is noted that something is to be given back, since
+// a ref that moves may let go of commits already. Then refs keep what is before a cut; then it
+// is noted that it is no loss; then all boundaries change in one step. It waits for the disk a few
 // times, however many cuts there are. The caller holds the project's lock, exclusive.
 func Cut(ctx context.Context, s *Store, c Cutting) error {
 	old, err := s.ReadBoundary()
 	if err != nil {
+		return err
+	}
+	if err := s.Rewrite(ctx, owedFile, func() ([]byte, error) { return nil, nil }); err != nil {
 		return err
 	}
 	drop, err := keepCutOff(ctx, s, c, old)
@@ -50,9 +54,6 @@ func Cut(ctx context.Context, s *Store, c Cutting) error {
 	both := maps.Clone(old)
 	maps.Copy(both, next)
 	if err := writePruned(ctx, s, both); err != nil {
-		return err
-	}
-	if err := os.WriteFile(filepath.Join(s.dir, owedFile), nil, 0o600); err != nil {
 		return err
 	}
 	if err := s.writeBoundary(ctx, func(b boundary) { clear(b); maps.Copy(b, next) }); err != nil {

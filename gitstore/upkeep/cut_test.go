@@ -50,23 +50,31 @@ func TestManyCutsAreQuick(t *testing.T) {
 		}
 	}
 	storetest.NoErr(t, NoteOthers(ctx, s, nil))
+	var others OthersReader
 	for i, known := range map[int]bool{2: false, 100: true} {
-		if others := storetest.Must[[]string](t)(Others(s, c[i])); (others != nil) != known {
-			t.Errorf("at %d others changed %q", i, others)
+		if got := storetest.Must[[]string](t)(others.Others(s, c[i])); (got != nil) != known {
+			t.Errorf("at %d others changed %q", i, got)
 		}
 	}
 	storetest.Fsck(t, s)
-	storetest.NoErr(t, os.WriteFile(filepath.Join(s.Dir(), "umbra", "others"), []byte("torn"), 0o600))
-	if others := storetest.Must[[]string](t)(Others(s, c[100])); others != nil {
-		t.Errorf("of what is torn %q was read", others)
+	file := filepath.Join(s.Dir(), "umbra", "others")
+	unchanged := storetest.Must[os.FileInfo](t)(os.Stat(file))
+	storetest.NoErr(t, os.WriteFile(file, make([]byte, unchanged.Size()), 0o600))
+	storetest.NoErr(t, os.Chtimes(file, time.Time{}, unchanged.ModTime()))
+	if got := storetest.Must[[]string](t)(others.Others(s, c[100])); got == nil {
+		t.Error("it was read again though nobody has replaced it")
+	}
+	storetest.NoErr(t, os.WriteFile(file, []byte("torn"), 0o600))
+	if got := storetest.Must[[]string](t)(others.Others(s, c[100])); got != nil {
+		t.Errorf("of what is torn %q was read", got)
 	}
 	storetest.NoErr(t, NoteOthers(ctx, s, map[gitstore.ID][]string{c[100]: {"a"}}))
-	if others := storetest.Must[[]string](t)(Others(s, c[100])); len(others) != 1 {
-		t.Errorf("after what was torn %q was read", others)
+	if got := storetest.Must[[]string](t)(others.Others(s, c[100])); len(got) != 1 {
+		t.Errorf("after what was torn %q was read", got)
 	}
 	storetest.NoErr(t, NoteOthers(ctx, s, map[gitstore.ID][]string{c[100]: nil}))
-	if others := storetest.Must[[]string](t)(Others(s, c[100])); others != nil {
-		t.Errorf("what nobody knows any more is %q", others)
+	if got := storetest.Must[[]string](t)(others.Others(s, c[100])); got != nil {
+		t.Errorf("what nobody knows any more is %q", got)
 	}
 }
 
@@ -96,6 +104,8 @@ func TestCutOffCut(t *testing.T) {
 		}
 		storetest.NoErr(t, NoteOthers(ctx, s, map[gitstore.ID][]string{c[3]: {"a"}}))
 		storetest.NoErr(t, shadow.Cut(ctx, s, first))
+		storetest.NoErr(t, shadow.GaveBack(s))
+		refs := storetest.Must[*gitstore.RefList](t)(s.Refs(gitstore.RefBefore)).Refs
 		second := shadow.Cutting{
 			Before: map[gitstore.ID]gitstore.ID{c[7]: c[0]}, Kept: map[gitstore.ID]bool{},
 			Stays: func(id gitstore.ID) bool { return id == c[0] || slices.Index(c, id) >= 7 }, At: first.At,
@@ -121,11 +131,15 @@ func TestCutOffCut(t *testing.T) {
 		if was := slices.Concat([]gitstore.ID{c[8], c[7], c[6], c[5], c[4], c[3]}, c[:1]); !slices.Equal(line, after) && (err == nil || !slices.Equal(line, was)) {
 			t.Errorf("write %d: the history is %v", fail, line)
 		}
+		now := storetest.Must[*gitstore.RefList](t)(again.Refs(gitstore.RefBefore)).Refs
+		if !shadow.Owes(again) && (slices.Equal(line, after) || !slices.Equal(now, refs)) {
+			t.Errorf("write %d: what was let go of will not be given back", fail)
+		}
 		at := c[3]
 		if slices.Equal(line, after) {
 			at = c[7]
 		}
-		if others := storetest.Must[[]string](t)(Others(again, at)); others == nil {
+		if others := storetest.Must[[]string](t)(new(OthersReader).Others(again, at)); others == nil {
 			t.Errorf("write %d: nobody knows who changed what before %s", fail, at.Short())
 		}
 		storetest.Fsck(t, s)

@@ -7,10 +7,12 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/disk"
@@ -22,11 +24,36 @@ import (
 // zero byte. Nothing else can tell once the snapshots are gone.
 const othersFile = "umbra/others"
 
+// OthersReader knows what was read of a repository's othersFile, so that who walks past many
+// boundaries reads it once. The zero value is ready; any goroutine may use it.
+type OthersReader struct {
+	mu   sync.Mutex
+	read os.FileInfo // the file that was read last, nil if there was none
+	all  map[gitstore.ID][]string
+}
+
 // Others are the paths that others than the mission changed in the snapshots that were
-// pruned before a commit. It is nil if nobody knows.
-func Others(s *shadow.Store, after gitstore.ID) ([]string, error) {
+// pruned before a commit. It is nil if nobody knows. The caller does not change them.
+func (r *OthersReader) Others(s *shadow.Store, after gitstore.ID) ([]string, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	now, err := os.Stat(filepath.Join(s.Dir(), othersFile)) // each change makes another file
+	if errors.Is(err, fs.ErrNotExist) {
+		r.read, r.all = nil, nil
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if r.read != nil && os.SameFile(r.read, now) && r.read.ModTime().Equal(now.ModTime()) && r.read.Size() == now.Size() {
+		return r.all[after], nil
+	}
 	all, err := readOthers(s)
-	return all[after], err
+	if err != nil {
+		return nil, err
+	}
+	r.read, r.all = now, all
+	return all[after], nil
 }
 
 func readOthers(s *shadow.Store) (map[gitstore.ID][]string, error) {

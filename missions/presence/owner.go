@@ -3,7 +3,6 @@ package presence
 import (
 	"time"
 
-	"github.com/umbra-vcs/umbra/gitstore/upkeep"
 	"github.com/umbra-vcs/umbra/missions/projects"
 )
 
@@ -39,7 +38,7 @@ func WhoMade(p *projects.Project, before, after projects.NumberedSnapshot, hasTu
 		return Making{all: own}, err
 	}
 	m := Making{Gap: true}
-	paths, err := upkeep.Others(p.Store, after.ID)
+	paths, err := p.PrunedPaths.Others(p.Store, after.ID)
 	if err != nil || paths == nil {
 		return m, err
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/shadow"
+	"github.com/umbra-vcs/umbra/gitstore/upkeep"
 )
 
 // Project is an open project: its shadow repository and where it is found. Its
@@ -17,6 +18,7 @@ type Project struct {
 	Name          string
 	Store         *shadow.Store
 	SnapshotCache *snapshotCache
+	PrunedPaths   upkeep.OthersReader
 	Locations     Locations
 }
 

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/umbra-vcs/umbra/gitstore"
-	"github.com/umbra-vcs/umbra/gitstore/upkeep"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/presence"
 	"github.com/umbra-vcs/umbra/missions/projects"
@@ -133,7 +132,7 @@ func (k *makers) step(id gitstore.ID) (o othersPaths, err error) {
 		return o, nil
 	}
 	if !after.PrunedAt.IsZero() {
-		o.paths, err = upkeep.Others(k.project.Store, id)
+		o.paths, err = k.project.PrunedPaths.Others(k.project.Store, id)
 		o.known = o.paths != nil
 		return o, err
 	}

@@ -5,7 +5,6 @@
 package prunes
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -48,17 +47,29 @@ func (pr *Pruner) Prune(ctx context.Context, r missions.PruneRequest) (missions.
 		return result, err
 	}
 	result.Policy = describePolicy(policy)
-	chosen, err := pr.chosenProjects(ctx, r)
+	chosen, problems, err := pr.chosenProjects(ctx, r)
+	result.Problems = problems
 	if err != nil {
 		return result, err
 	}
 	for _, c := range chosen {
 		c.policy, c.at = policy, result.At
-		if err := pr.pruneProject(ctx, c, &result); err != nil {
+		err := pr.pruneProject(ctx, c, &result)
+		if err == nil {
+			continue
+		}
+		if !r.All || ctx.Err() != nil {
 			return result, err
 		}
+		result.Problems = append(result.Problems, problemOf(c.project, err))
 	}
 	return result, nil
+}
+
+// problemOf says why a project was not pruned, and what to type.
+func problemOf(p *projects.Project, err error) missions.Problem {
+	said := missions.AsError(err)
+	return missions.Problem{Project: p.Name, Message: said.Message, Fix: said.Hint}
 }
 
 // choice is what is to be pruned of a project.
@@ -69,44 +80,47 @@ type choice struct {
 	at       time.Time
 }
 
-// chosenProjects finds what a request is about.
-func (pr *Pruner) chosenProjects(ctx context.Context, r missions.PruneRequest) ([]choice, error) {
+// chosenProjects finds what a request is about. Of all projects one that can't be opened is a
+// problem.
+func (pr *Pruner) chosenProjects(ctx context.Context, r missions.PruneRequest) (list []choice, problems []missions.Problem, err error) {
 	if r.All {
 		if len(r.Missions) > 0 {
-			return nil, missions.Errorf(missions.KindUsage, "umbra prune --all, or umbra prune MISSION", "all missions, or some: not both")
+			return nil, nil, missions.Errorf(missions.KindUsage, "umbra prune --all, or umbra prune MISSION", "all missions, or some: not both")
 		}
 		all, problems := pr.AllProjects()
-		if len(problems) > 0 {
-			return nil, missions.Errorf(missions.KindDamaged, cmp.Or(problems[0].Fix, "umbra doctor"), "nothing was pruned: %s", problems[0].Message)
-		}
-		var list []choice
 		for _, p := range all {
 			list = append(list, choice{project: p})
 		}
-		return list, nil
+		return list, problems, nil
 	}
+	named, err := pr.chosenProject(ctx, r)
+	return []choice{named}, nil, err
+}
+
+// chosenProject finds the one project that a request is about.
+func (pr *Pruner) chosenProject(ctx context.Context, r missions.PruneRequest) (choice, error) {
 	if len(r.Missions) > 0 {
 		found, err := pr.addresses.FindMissions(ctx, r.Caller, r.Missions)
 		if err != nil {
-			return nil, err
+			return choice{}, err
 		}
 		named := choice{project: found[0].Project, missions: map[string]bool{}}
 		for _, m := range found {
 			if m.Project.ID != named.project.ID {
-				return nil, missions.Errorf(missions.KindUsage, "umbra prune --all prunes all projects", "%s and %s are of different projects", found[0].Name, m.Name)
+				return choice{}, missions.Errorf(missions.KindUsage, "umbra prune --all prunes all projects", "%s and %s are of different projects", found[0].Name, m.Name)
 			}
 			named.missions[m.ID] = true
 		}
-		return []choice{named}, nil
+		return named, nil
 	}
 	at, err := pr.addresses.LocateCaller(r.Caller)
 	if err != nil {
-		return nil, err
+		return choice{}, err
 	}
 	if at.Project == nil {
-		return nil, missions.Errorf(missions.KindNotFound, "umbra prune --all prunes all projects", "no mission has worked in %s", at.Dir)
+		return choice{}, missions.Errorf(missions.KindNotFound, "umbra prune --all prunes all projects", "no mission has worked in %s", at.Dir)
 	}
-	return []choice{{project: at.Project}}, nil
+	return choice{project: at.Project}, nil
 }
 
 // policyOf is what a request says, and where it says nothing what is configured.
@@ -161,7 +175,7 @@ func (pr *Pruner) pruneProject(ctx context.Context, c choice, result *missions.P
 		if known := (*missions.Error)(nil); errors.As(err, &known) || ctx.Err() != nil {
 			return err
 		}
-		return missions.Errorf(missions.KindDamaged, "umbra doctor", "nothing of the project %s was pruned: %w", c.project.Name, err)
+		return missions.Errorf(missions.KindDamaged, "umbra doctor", "nothing was pruned: %w", err)
 	}
 	w := newWork(c)
 	m, plan, err := pr.plan(ctx, w)
