@@ -78,13 +78,13 @@ type scene struct {
 	listed  dirTimes // at which the directory held these names
 }
 
-// deepest is how many directories one may lie below: Git's core.maxTreeDepth. Of a tree that is
+// Deepest is how many directories one may lie below: Git's core.maxTreeDepth. Of a tree that is
 // deeper it packs, pushes and shows nothing.
-const deepest = 2048
+const Deepest = 2048
 
 // open begins a visit: it proves that the directory is one to be listed.
 func (w *walker) open(at *place, here directory) (*scene, error) {
-	if at.depth > deepest {
+	if at.depth > Deepest {
 		return nil, &skipError{ReasonDepth}
 	}
 	s := &scene{at: at, dir: here.dir, repo: at.repo, device: here.st.Device, system: at.system}

@@ -199,7 +199,7 @@ func TestTreeThatGrowsUnderTheWalk(t *testing.T) {
 		}
 	}
 	r := l.walk()
-	end := "d" + strings.Repeat("/d", deepest)
+	end := "d" + strings.Repeat("/d", Deepest)
 	if want := []Skipped{{Path: end, Reason: ReasonDepth}}; !slices.Equal(withoutTimes(r.Skipped), want) {
 		t.Errorf("%d paths are left out", len(r.Skipped))
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
+	"github.com/umbra-vcs/umbra/gitstore/capture"
 )
 
 func TestWhatComesAlong(t *testing.T) {
@@ -290,5 +291,38 @@ func TestSparseFileStaysSparse(t *testing.T) {
 	var st unix.Stat_t
 	if err := unix.Stat(filepath.Join(made.Workspace, "disk"), &st); err != nil || st.Blocks*512 > 1<<20 {
 		t.Errorf("%d blocks, %v", st.Blocks, err)
+	}
+}
+
+// TestScanOfTreeThatGrows: somebody makes a directory in each one that the scan comes to. The
+// scan ends where a capture ends, and says where.
+func TestScanOfTreeThatGrows(t *testing.T) {
+	l := newLab(t)
+	l.write("d/f", "f")
+	root, err := beneath.Open(l.top)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	ahead := 0
+	s := &scanner{ctx: t.Context(), root: root, snapshot: &listing{}, nestedToo: func(string, bool) bool { return false }}
+	s.judge = func(path string, mode gitstore.Mode, _ int64) (verdict, error) {
+		if ahead++; mode.IsDir() && ahead <= 2*capture.Deepest {
+			return take, root.Mkdir(path+"/d", 0o755)
+		}
+		return take, nil
+	}
+	if err := s.directory("", false, 0); err != nil {
+		t.Fatal(err)
+	}
+	end := "d" + strings.Repeat("/d", capture.Deepest)
+	if len(s.left) != 1 || s.left[0] != (Left{end, reasonDepth}) {
+		t.Errorf("%d paths are left out", len(s.left))
+	}
+	if s.files != 1 || len(s.items) != capture.Deepest+1 {
+		t.Errorf("%d files and directories come along", len(s.items))
+	}
+	if _, err := gitDirectory(t.Context(), l.top, false); err == nil || !strings.HasSuffix(err.Error(), reasonDepth) {
+		t.Errorf("a git directory that deep: %v", err)
 	}
 }

@@ -127,6 +127,9 @@ func gitDirectory(ctx context.Context, dir string, module bool) ([]item, error) 
 		if err := ctx.Err(); err != nil {
 			return err
 		}
+		if isTooDeep(path) {
+			return fmt.Errorf("%s: %s", dir, reasonDepth)
+		}
 		names, err := root.ReadDir(path)
 		if err != nil {
 			return err

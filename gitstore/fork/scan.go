@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
@@ -24,6 +25,7 @@ const (
 	reasonSourceGone = "the source's workspace is gone"
 	reasonGone       = "gone since that moment, and in no snapshot"
 	reasonSince      = "made since that moment, and in no snapshot"
+	reasonDepth      = "below more directories than Git follows"
 	reasonLater      = "in no snapshot: the fork has it as it is now, not as it was at that moment"
 )
 
@@ -111,6 +113,10 @@ func (s *scanner) directory(path string, taken bool, device uint64) error {
 	if err := s.ctx.Err(); err != nil {
 		return err
 	}
+	if isTooDeep(path) {
+		s.leave(path, reasonDepth)
+		return nil
+	}
 	dir, err := s.root.OpenDir(path)
 	if err != nil {
 		return s.unopened(path, err)
@@ -146,6 +152,9 @@ func (s *scanner) directory(path string, taken bool, device uint64) error {
 	}
 	return nil
 }
+
+// isTooDeep tells of a directory at which a walk ends: somebody may make directories ahead of it.
+func isTooDeep(path string) bool { return path != "" && strings.Count(path, "/")+1 > capture.Deepest }
 
 // listed is what a scan needs to know of a directory.
 type listed struct {
