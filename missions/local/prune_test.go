@@ -15,6 +15,7 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore/journal"
 	"github.com/umbra-vcs/umbra/gitstore/shadow"
 	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/projects"
 )
 
 // pruned prunes all but the last n turns, whatever their age.
@@ -328,32 +329,45 @@ func TestPruneWithRemotes(t *testing.T) {
 	other.fscked(mine)
 }
 
+// snapshotLine is a mission with so many snapshots after its first, and the ids of all.
+func (b *testBench) snapshotLine(more int) (missions.Mission, *projects.Mission, []gitstore.ID) {
+	b.Helper()
+	m := b.mission("work")
+	line := append([]string{m.Head}, b.numbered(1, more)...)
+	work, err := b.local.MissionByID(m.ID)
+	if err != nil {
+		b.Fatal(err)
+	}
+	ids := make([]gitstore.ID, len(line))
+	for i, text := range line {
+		if ids[i], err = gitstore.ParseID(text); err != nil {
+			b.Fatal(err)
+		}
+	}
+	return m, work, ids
+}
+
+// cut prunes the snapshots from the first to before the end, and leaves their objects.
+func (b *testBench) cut(m *projects.Mission, ids []gitstore.ID, first, end int) {
+	b.Helper()
+	cutting := shadow.Cutting{
+		Before: map[gitstore.ID]gitstore.ID{ids[end]: ids[first-1]}, At: b.local.Now(),
+		Stays: func(id gitstore.ID) bool { return !slices.Contains(ids[first:end], id) },
+	}
+	if err := shadow.Cut(context.Background(), m.Project.Store, cutting); err != nil {
+		b.Fatal(err)
+	}
+}
+
 // TestForkOfWhatWasPruned: a fork found its moment, and then that was pruned. It is refused
 // while the objects are still there: they may go at any moment.
 func TestForkOfWhatWasPruned(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	b := newBench(t)
-	m := b.mission("work")
-	line := append([]string{m.Head}, b.numbered(1, 8)...)
-	work, err := b.local.MissionByID(m.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ids := make([]gitstore.ID, len(line))
-	for i, text := range line {
-		if ids[i], err = gitstore.ParseID(text); err != nil {
-			t.Fatal(err)
-		}
-	}
-	cutting := shadow.Cutting{
-		Before: map[gitstore.ID]gitstore.ID{ids[6]: ids[1]}, At: b.local.Now(),
-		Stays: func(id gitstore.ID) bool { return !slices.Contains(ids[2:6], id) },
-	}
-	if err := shadow.Cut(ctx, work.Project.Store, cutting); err != nil {
-		t.Fatal(err)
-	}
-	_, err = b.local.ForkAtRest(ctx, work, ids[3], missions.ForkRequest{Caller: b.caller(), Name: "late"})
+	m, work, ids := b.snapshotLine(8)
+	b.cut(work, ids, 2, 6)
+	_, err := b.local.ForkAtRest(ctx, work, ids[3], missions.ForkRequest{Caller: b.caller(), Name: "late"})
 	b.fails("a fork of what was pruned", err, missions.KindNotFound)
 	if err != nil && !strings.Contains(err.Error(), "was pruned just now") {
 		t.Errorf("it is not said why: %v", err)
@@ -362,6 +376,44 @@ func TestForkOfWhatWasPruned(t *testing.T) {
 		if _, err := b.local.ForkAtRest(ctx, work, id, missions.ForkRequest{Caller: b.caller(), Name: name}); err != nil {
 			t.Errorf("a fork %s: %v", name, err)
 		}
+	}
+	b.pruned(1) // no operation is left over
+	b.fscked(m)
+}
+
+// TestRestoreOfWhatWasPruned: a restore has found its moment and is planned, and then that is
+// pruned. The restore is refused and changes nothing.
+func TestRestoreOfWhatWasPruned(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	b := newBench(t)
+	m, work, ids := b.snapshotLine(8)
+	restoreTo := func(id gitstore.ID, meanwhile func()) error {
+		return b.local.WithWorkspaceLock(ctx, work, func(m *projects.Mission) error {
+			target, err := m.Project.Store.Snapshot(id)
+			if err != nil {
+				return err
+			}
+			j, err := b.local.PlanRestore(ctx, m, target, missions.RestoreRequest{Caller: b.caller(), Moment: id.String(), FilesOnly: true})
+			if err != nil {
+				return err
+			}
+			meanwhile()
+			_, err = b.local.RunRestore(ctx, m, j, b.caller())
+			return err
+		})
+	}
+	before := b.read("a.txt")
+	err := restoreTo(ids[3], func() { b.cut(work, ids, 2, 6) })
+	b.fails("a restore of what was pruned", err, missions.KindNotFound)
+	if err != nil && !strings.Contains(err.Error(), "was pruned just now") {
+		t.Errorf("it is not said why: %v", err)
+	}
+	if b.read("a.txt") != before {
+		t.Error("the file was changed")
+	}
+	if err := restoreTo(ids[7], func() {}); err != nil {
+		t.Errorf("a restore of what stays: %v", err)
 	}
 	b.pruned(1) // no operation is left over
 	b.fscked(m)

@@ -21,7 +21,7 @@ import (
 // files staged in the workspace. The caller closes the work; with an error there is
 // none.
 func (rs *Restorer) applyRestore(ctx context.Context, m *projects.Mission, doc JournalDoc, j *Job) (*RestoreWork, *restore.Outcome, error) {
-	work, err := rs.BeginRestore(m, doc, j, restore.PrepareOptions{})
+	work, err := beginStanding(ctx, rs, m, doc, j, restore.PrepareOptions{})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -34,7 +34,7 @@ func (rs *Restorer) applyRestore(ctx context.Context, m *projects.Mission, doc J
 			return nil, nil, fmt.Errorf("restore: %w; the workspace is as it was", errors.Join(err, finished))
 		}
 		doc.Operation.ID = rs.NewID()
-		if work, err = rs.BeginRestore(m, doc, j, restore.PrepareOptions{Beside: true}); err != nil {
+		if work, err = beginStanding(ctx, rs, m, doc, j, restore.PrepareOptions{Beside: true}); err != nil {
 			return nil, nil, err
 		}
 		outcome, err = work.apply(ctx)
@@ -45,6 +45,21 @@ func (rs *Restorer) applyRestore(ctx context.Context, m *projects.Mission, doc J
 		return nil, nil, err
 	}
 	return work, outcome, nil
+}
+
+// beginStanding is BeginRestore for a target that was found before the journal named it, which
+// pruning heeds. It refuses a target that was pruned in between.
+func beginStanding(ctx context.Context, rs *Restorer, m *projects.Mission, doc JournalDoc, j *Job, options restore.PrepareOptions) (*RestoreWork, error) {
+	work, err := rs.BeginRestore(m, doc, j, options)
+	if err != nil || j.target.ID == m.Tip.ID { // the newest snapshot always stays
+		return work, err
+	}
+	if err := rs.CheckNotPruned(ctx, m, j.target); err != nil {
+		err = errors.Join(err, rs.endRestore(ctx, m, work))
+		work.Close()
+		return nil, err
+	}
+	return work, nil
 }
 
 // apply restores the files, if the restore has files.
