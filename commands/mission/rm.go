@@ -68,22 +68,28 @@ func landedMissions(ctx context.Context, c *call.Call, svc missions.Service, cal
 	return names, err
 }
 
-// removeListed removes the missions that were listed.
+// removeListed removes the missions that were listed. One whose agent is live by now takes none
+// of the others with it.
 func removeListed(ctx context.Context, c *call.Call, svc missions.Service, request missions.RemoveRequest, listed missions.RemoveResult) error {
 	request.Preview = false
 	var done missions.RemoveResult
+	var failed error
 	for _, m := range listed.Missions {
 		request.Missions = []string{m.ID}
 		one, err := svc.Remove(ctx, request)
-		if err != nil {
-			if len(done.Missions) > 0 {
-				err = errors.Join(err, printRemoval(c, done))
-			}
-			return err
+		if err == nil {
+			done.Add(one)
+			continue
 		}
-		done.Add(one)
+		failed = errors.Join(failed, err)
+		if missions.AsError(err).Kind != missions.KindBusy {
+			break
+		}
 	}
-	return printRemoval(c, done)
+	if failed != nil && len(done.Missions) == 0 {
+		return failed
+	}
+	return errors.Join(failed, printRemoval(c, done))
 }
 
 // listRemoval lists what would be lost with missions. One whose agent is live takes none
