@@ -183,14 +183,14 @@ func TestTreeThatGrowsUnderTheWalk(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, Settings{})
 	l.write("d/f", "f")
-	at, err := unix.Open(l.root, unix.O_PATH|unix.O_DIRECTORY, 0)
+	at, err := unix.Open(l.root, unix.O_RDONLY|unix.O_DIRECTORY, 0)
 	l.must(err)
 	defer func() { l.must(unix.Close(at)) }()
 	l.scanner.hooks.beforeList = func(path string) {
 		if path == "" {
 			return
 		}
-		dir, err := unix.Openat(at, "d", unix.O_PATH|unix.O_DIRECTORY, 0) // a whole path takes long
+		dir, err := unix.Openat(at, "d", unix.O_RDONLY|unix.O_DIRECTORY, 0) // a whole path takes long
 		l.must(err)
 		l.must(unix.Close(at))
 		at = dir
