@@ -24,13 +24,13 @@ func TestMerger(t *testing.T) {
 	}
 	shared, merged := filepath.Join(p.repo, "shared"), filepath.Join(p.home, "merged")
 	write(shared, "1\n2\n3\n")
-	way := filepath.Join(p.home, "way.sh")
+	way := filepath.Join(p.home, "way.sh") // which a prompt names shortly: a merger is given its beginning
 	write(way, "if grep -q '^<<<<<<< ' shared; then [ ! -e "+merged+" ] || cp "+merged+" shared; elif grep -q '^2$' shared; then printf '1\\nway %s\\n3\\n' \"$1\" >shared; fi\n")
 	p.umbra("mission", "new", "--name", "source", "--no-launch", "--", "claude", "--dangerously-skip-permissions")
 	p.talk("source").say("alpha")
 	run := []string{"fork", "run", "source", "--name", "way"}
 	for _, n := range []string{"1", "2"} {
-		run = append(run, "--prompt", "way "+n+", please [[bash cmd=\"sh "+way+" "+n+"\"]] [[say shared: has both ways]]")
+		run = append(run, "--prompt", "way "+n+", please [[bash cmd=\"sh ~/way.sh "+n+"\"]] [[say shared: has both ways]]")
 	}
 	p.umbra(run...)
 
