@@ -12,13 +12,13 @@ import (
 	"github.com/umbra-vcs/umbra/scripts/standin"
 )
 
-// TestContest has four forks of a repository of 1,000 files try to mend a failing test with
+// TestContest has four forks of a repository of 10,000 files try to mend a failing test with
 // the real client. The contest is killed while two of them work, and goes on: the one that has
 // mended it is found, and comes home. The others can still be resumed.
 func TestContest(t *testing.T) {
 	t.Parallel()
 	p := newPerson(t, clients.ClaudeCurrent, "UMBRA_NO_DAEMON=1", "UMBRA_MISSIONS_MAX_LIVE=2")
-	if err := (&lab.Tree{Files: 1_000, Seed: 1}).Make(filepath.Join(p.repo, "tree")); err != nil {
+	if err := (&lab.Tree{Files: 10_000, Seed: 1}).Make(filepath.Join(p.repo, "tree")); err != nil {
 		t.Fatal(err)
 	}
 	gitIn(t, p.repo, "add", "tree")
