@@ -22,6 +22,11 @@ type Project struct {
 	Locations     Locations
 }
 
+// Over is the project with what is in another store, for a look at it.
+func (p *Project) Over(s *shadow.Store) *Project {
+	return &Project{ID: p.ID, Dir: p.Dir, Name: p.Name, Store: s, SnapshotCache: p.SnapshotCache, Locations: p.Locations}
+}
+
 // UpdatesDir is where a project has the updates for its missions: in waiting/, told/ and
 // own/, a directory for each mission.
 const UpdatesDir = "updates"

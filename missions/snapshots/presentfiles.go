@@ -37,10 +37,8 @@ func (wk *Workspaces) ScratchView(m *projects.Mission) (seen *projects.Mission, 
 		return nil, nil, missions.Errorf(missions.KindFailed, "set TMPDIR to a directory that can be written to; "+missions.AsError(why).Hint,
 			"%w; nor can what is there now be looked at: %s", why, err)
 	}
-	p, view := m.Project, *m
-	view.Project = &projects.Project{
-		ID: p.ID, Dir: p.Dir, Name: p.Name, Store: store, SnapshotCache: p.SnapshotCache, Locations: p.Locations,
-	}
+	view := *m
+	view.Project = m.Project.Over(store)
 	return &view, func() {
 		if err := store.Close(); err != nil {
 			wk.Logger.Warn("remove what was stored to look at a workspace", "mission", m.ID, "error", err)
