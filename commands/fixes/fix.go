@@ -41,8 +41,9 @@ compilers and linters; else the end of the output is. With --reviewer an agent l
 the mission has changed, in a copy of the workspace, instead of a check, and again after
 each attempt. The worst findings come first. Each attempt begins with a snapshot. It ends
 when nothing is found any more, after so many attempts, when an attempt has changed nothing
-of what was found, or when the agent fails. Then it asks, or off a terminal says what is left (exit code 3); --continue makes one more attempt,
---abort leaves the files as they are, --reject puts all back as it was before.`,
+of what was found, or when the agent fails. Then it asks, or off a terminal says what is
+left (exit code 3); --continue makes one more attempt, --abort leaves the files as they are,
+--reject puts all back as it was before.`,
 		Flags: []flags.Flag{
 			flags.String("check", "run `COMMAND` in the workspace: is it good?", &o.check),
 			flags.String("reviewer", "instead, have an `AGENT` review what was changed: claude, codex, gemini or opencode", &o.reviewer),
