@@ -97,10 +97,10 @@ func (p *typist) says(yaml string) {
 func (p *typist) becomes(name, want string) {
 	p.t.Helper()
 	var got []byte
-	for end := time.Now().Add(patience.Of(time.Minute)); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
-		if got, _ = os.ReadFile(filepath.Join(p.home, name)); string(got) == want {
-			return
-		}
+	if !patience.Until(time.Minute, func() bool {
+		got, _ = os.ReadFile(filepath.Join(p.home, name))
+		return string(got) == want
+	}) {
+		p.t.Errorf("~/%s holds %q, want %q", name, got, want)
 	}
-	p.t.Errorf("~/%s holds %q, want %q", name, got, want)
 }

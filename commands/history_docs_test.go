@@ -103,10 +103,10 @@ func (p *typist) tmux(recipe string) {
 	defer p.sh(inner + " kill-server; " + outer + " kill-server || true")
 	p.sh(outer + " -f /dev/null new-session -d -x 100 -y 20 'env -u TMUX TERM=screen " + inner + " new-session sh'")
 	screen := ""
-	for end := time.Now().Add(patience.Of(time.Minute)); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
-		if screen = p.sh(outer + " capture-pane -p"); strings.Contains(screen, "login@1") || strings.Contains(screen, "other@") {
-			return
-		}
+	if !patience.Until(time.Minute, func() bool {
+		screen = p.sh(outer + " capture-pane -p")
+		return strings.Contains(screen, "login@1") || strings.Contains(screen, "other@")
+	}) {
+		p.t.Errorf("tmux shows\n%s", screen)
 	}
-	p.t.Errorf("tmux shows\n%s", screen)
 }

@@ -107,18 +107,22 @@ func (p *pty) typed(s string) {
 func (p *pty) expect(pattern string) string {
 	p.t.Helper()
 	re := regexp.MustCompile(pattern)
-	for deadline := time.Now().Add(patience.Of(time.Minute)); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+	var found string
+	if !patience.Until(time.Minute, func() bool {
 		p.mu.Lock()
+		defer p.mu.Unlock()
 		text := p.said.String()[p.seen:]
-		if at := re.FindStringSubmatchIndex(text); at != nil {
-			p.seen += at[1]
-			p.mu.Unlock()
-			return text[at[len(at)-2]:at[len(at)-1]]
+		at := re.FindStringSubmatchIndex(text)
+		if at == nil {
+			return false
 		}
-		p.mu.Unlock()
+		p.seen += at[1]
+		found = text[at[len(at)-2]:at[len(at)-1]]
+		return true
+	}) {
+		p.t.Fatalf("waited for %q; %s", pattern, p.scene())
 	}
-	p.t.Fatalf("waited for %q; %s", pattern, p.scene())
-	return ""
+	return found
 }
 
 // insist types s until the program has answered: what is typed while a shell
@@ -138,12 +142,16 @@ func (p *pty) retyped(s, pattern string, pause time.Duration) {
 		return re.MatchString(p.said.String()[p.seen:])
 	}
 	var last time.Time
-	for deadline := time.Now().Add(patience.Of(time.Minute)); !said() && time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+	patience.Until(time.Minute, func() bool {
+		if said() {
+			return true
+		}
 		if time.Since(last) > pause {
 			p.typed(s)
 			last = time.Now()
 		}
-	}
+		return false
+	})
 	p.expect(pattern)
 }
 
@@ -205,7 +213,7 @@ func TestKeeperStopsAndContinuesWithItsAgent(t *testing.T) {
 	hazards.Shown(t, hazards.H40, status.Stopped() && !said, "`exec.Cmd.Wait` says nothing of a child that was stopped")
 	hazards.Held(t, hazards.H40, "a keeper stops with its agent, and goes on with it in the foreground")
 	p := onTerminal(t, "bash", "--norc", "--noprofile", "-i")
-	p.typed("umbra mission new -- sh -c 'echo rea\"\"dy; read x; echo got-$x; exit 4'\n")
+	p.typed("umbra mission new -- sh -c 'echo rea\"\"dy; while read x; do echo got-$x; test $x != bye || exit 4; done'\n")
 	p.expect("ready\r?\n")
 	p.typed("\x1a")
 	p.expect("Stopped")
@@ -213,7 +221,9 @@ func TestKeeperStopsAndContinuesWithItsAgent(t *testing.T) {
 	p.expect("it does not run")
 	p.typed("fg\n")
 	p.expect("umbra mission new")
-	p.insist("hello\n", "got-hello")
+	p.insist("hello\n", "got-hello") // it hears each, also what was typed in vain
+	p.typed("bye\n")
+	p.expect("got-bye\r?\n")
 	p.typed("echo code$?\n")
 	if code := p.expect(`code(\d+)`); code != "4" {
 		t.Errorf("exit code %s, want 4", code)

@@ -24,10 +24,8 @@ func (p *pty) inFront(words string) {
 			return m.group == group && strings.HasPrefix(m.command, words)
 		})
 	}
-	for deadline := time.Now().Add(patience.Of(time.Minute)); !front(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			p.t.Fatalf("%q never had the terminal; %s", words, p.scene())
-		}
+	if !patience.Until(time.Minute, front) {
+		p.t.Fatalf("%q never had the terminal; %s", words, p.scene())
 	}
 }
 

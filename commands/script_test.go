@@ -51,16 +51,9 @@ func TestScripts(t *testing.T) {
 // endLeft kills the processes of a script that has ended. Those of one that failed would be
 // waited for, before anything is said: a keeper leaves an interrupt to its agent.
 func endLeft(t *testing.T, variable string) {
-	for deadline := time.Now().Add(patience.Of(time.Minute)); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
-		left := lab.ProcessesWith(variable)
-		if len(left) == 0 {
-			return
-		}
-		for _, p := range left {
-			_ = syscall.Kill(int(p), syscall.SIGKILL)
-		}
+	if !patience.Until(time.Minute, func() bool { return lab.Kill(variable) == 0 }) {
+		t.Errorf("a script's processes do not end: %v", lab.ProcessesWith(variable))
 	}
-	t.Errorf("a script's processes do not end: %v", lab.ProcessesWith(variable))
 }
 
 // code N COMMAND…: the command ends with that exit code.
@@ -130,12 +123,12 @@ func scriptWaitFor(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: waitfor FILE")
 	}
-	for deadline := time.Now().Add(patience.Of(time.Minute)); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
-		if _, err := os.Stat(ts.MkAbs(args[0])); err == nil {
-			return
-		}
+	if !patience.Until(time.Minute, func() bool {
+		_, err := os.Stat(ts.MkAbs(args[0]))
+		return err == nil
+	}) {
+		ts.Fatalf("%s does not appear", args[0])
 	}
-	ts.Fatalf("%s does not appear", args[0])
 }
 
 // lines N: the last stdout has so many lines.
@@ -162,12 +155,12 @@ func scriptWaitLog(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: waitlog RE")
 	}
 	re, log := regexp.MustCompile(args[0]), []byte(nil)
-	for deadline := time.Now().Add(patience.Of(time.Minute)); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
-		if log, _ = os.ReadFile(filepath.Join(ts.Getenv("UMBRA_HOME"), "automations.log")); re.Match(log) {
-			return
-		}
+	if !patience.Until(time.Minute, func() bool {
+		log, _ = os.ReadFile(filepath.Join(ts.Getenv("UMBRA_HOME"), "automations.log"))
+		return re.Match(log)
+	}) {
+		ts.Fatalf("%s is not in the log:\n%s", args[0], log)
 	}
-	ts.Fatalf("%s is not in the log:\n%s", args[0], log)
 }
 
 // waitentry RE: the default mission's log matches RE before long.
@@ -176,13 +169,12 @@ func scriptWaitEntry(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: waitentry RE")
 	}
 	re := regexp.MustCompile(args[0])
-	for deadline := time.Now().Add(patience.Of(time.Minute)); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+	if !patience.Until(time.Minute, func() bool {
 		ts.Check(ts.Exec("umbra", "log"))
-		if re.MatchString(ts.ReadFile("stdout")) {
-			return
-		}
+		return re.MatchString(ts.ReadFile("stdout"))
+	}) {
+		ts.Fatalf("%s is not in the log", args[0])
 	}
-	ts.Fatalf("%s is not in the log", args[0])
 }
 
 // gone PID: the process ends before long.
@@ -192,10 +184,10 @@ func scriptGone(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	pid, err := strconv.Atoi(args[0])
 	ts.Check(err)
-	for deadline := time.Now().Add(patience.Of(time.Minute)); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
-		if state, err := os.ReadFile("/proc/" + args[0] + "/stat"); syscall.Kill(pid, 0) != nil || err == nil && strings.Contains(string(state), ") Z ") {
-			return
-		}
+	if !patience.Until(time.Minute, func() bool {
+		state, err := os.ReadFile("/proc/" + args[0] + "/stat")
+		return syscall.Kill(pid, 0) != nil || err == nil && strings.Contains(string(state), ") Z ")
+	}) {
+		ts.Fatalf("process %d is still there", pid)
 	}
-	ts.Fatalf("process %d is still there", pid)
 }

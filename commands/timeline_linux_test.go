@@ -5,6 +5,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -108,17 +109,13 @@ func (s *screen) types(text string) {
 func (s *screen) sees(want ...string) {
 	s.Helper()
 	var shown string
-	for end := time.Now().Add(patience.Of(time.Minute)); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+	missing := func(w string) bool { return !strings.Contains(shown, w) }
+	if !patience.Until(time.Minute, func() bool {
 		shown = s.tmux("capture-pane", "-p")
-		missing := false
-		for _, w := range want {
-			missing = missing || !strings.Contains(shown, w)
-		}
-		if !missing {
-			return
-		}
+		return !slices.ContainsFunc(want, missing)
+	}) {
+		s.Fatalf("%q is not on the screen:\n%s", want, shown)
 	}
-	s.Fatalf("%q is not on the screen:\n%s", want, shown)
 }
 
 // The timeline in a real terminal: it moves, compares, shows what is new,
@@ -210,13 +207,10 @@ func (s *screen) locksNothing() {
 			s.Fatal(err)
 		}
 		// a command that was just run in it, or a request, may be about to let go
-		for end := time.Now().Add(patience.Of(time.Minute)); ; time.Sleep(20 * time.Millisecond) {
-			if err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err == nil || time.Now().After(end) {
-				break
-			}
-		}
-		if err != nil {
-			s.Errorf("%s is held: %v", name, err)
+		if !patience.Until(time.Minute, func() bool {
+			return syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil
+		}) {
+			s.Errorf("%s is held", name)
 		}
 		f.Close()
 	}
@@ -252,14 +246,12 @@ func (s *screen) opens() {
 	s.sees("made charlie", "snapshots")
 	s.keys("O")
 	edited := filepath.Join(filepath.Dir(s.dir), "edited")
-	for end := time.Now().Add(patience.Of(time.Minute)); ; time.Sleep(20 * time.Millisecond) {
-		got, _ := os.ReadFile(edited)
-		if string(got) == "charlie\n" {
-			break
-		}
-		if time.Now().After(end) {
-			s.Fatalf("the editor was given %q", got)
-		}
+	var got []byte
+	if !patience.Until(time.Minute, func() bool {
+		got, _ = os.ReadFile(edited)
+		return string(got) == "charlie\n"
+	}) {
+		s.Fatalf("the editor was given %q", got)
 	}
 	s.sees("made charlie", "snapshots")
 }

@@ -232,9 +232,7 @@ func must(t testing.TB, err error) {
 // eventually waits for a condition that no barrier can wait for.
 func eventually(t testing.TB, what string, ok func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(patience.Of(time.Minute)); !ok(); time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("not within %v: %s", patience.Of(time.Minute), what)
-		}
+	if !patience.Until(time.Minute, ok) {
+		t.Fatalf("not within %v: %s", patience.Of(time.Minute), what)
 	}
 }

@@ -301,10 +301,8 @@ func TestClose(t *testing.T) {
 		list, _, err := b.local.Journal.Requests(m.ID)
 		return err == nil && len(list) == 1 && list[0].Status == journal.InProgress
 	}
-	for deadline := time.Now().Add(patience.Of(time.Minute)); !waiting(); time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("the request is not in the journal")
-		}
+	if !patience.Until(time.Minute, waiting) {
+		t.Fatal("the request is not in the journal")
 	}
 	if err := b.local.Close(); err != nil {
 		t.Fatal(err)

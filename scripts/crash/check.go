@@ -150,15 +150,13 @@ func (w *world) started(ctx context.Context) error {
 
 // cleared waits until a daemon has left nothing over in some places.
 func cleared(places ...string) (left error) {
-	for deadline := time.Now().Add(patience.Of(time.Minute)); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+	patience.Until(time.Minute, func() bool {
 		left = nil
 		for _, place := range places {
 			left = errors.Join(left, leftovers(place))
 		}
-		if left == nil {
-			break
-		}
-	}
+		return left == nil
+	})
 	return left
 }
 

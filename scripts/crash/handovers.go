@@ -96,11 +96,10 @@ func (s *stage) strike(who string, after time.Duration) func() error {
 
 // await waits until no handover is under way, or the daemon is dead.
 func (s *stage) await(ctx context.Context, dead func() bool) {
-	for deadline := time.Now().Add(patience.Of(time.Minute)); !dead() && time.Now().Before(deadline) && ctx.Err() == nil; time.Sleep(10 * time.Millisecond) {
-		if under, err := s.handing(); err == nil && under == "" {
-			return
-		}
-	}
+	patience.Until(time.Minute, func() bool {
+		under, err := s.handing()
+		return err == nil && under == "" || dead() || ctx.Err() != nil
+	})
 }
 
 // ending has an agent die at rest, of which its keeper tells the daemon.
@@ -123,9 +122,7 @@ func ending(ctx context.Context, w *world) (scene, error) {
 // daemon is dead.
 func (s *stage) end(ctx context.Context, dead func() bool) {
 	_ = s.strike("agent", 0)() // of one that lives on the mission tells
-	for deadline := time.Now().Add(patience.Of(time.Minute)); s.kept() && !dead() && time.Now().Before(deadline) && ctx.Err() == nil; {
-		time.Sleep(10 * time.Millisecond)
-	}
+	patience.Until(time.Minute, func() bool { return !s.kept() || dead() || ctx.Err() != nil })
 }
 
 // takingOver has a daemon die that takes over what a process left that died when

@@ -84,11 +84,10 @@ func (s *stage) calls(ctx context.Context, w *world, tool, arguments, reported s
 // awaitPassing waits until another mission has the terminal than before, or that can't be any
 // more: the daemon is dead, or the keeper.
 func (s *stage) awaitPassing(ctx context.Context, before lab.Mission, dead func() bool) {
-	for deadline := time.Now().Add(patience.Of(time.Minute)); s.kept() && !dead() && time.Now().Before(deadline) && ctx.Err() == nil; time.Sleep(10 * time.Millisecond) {
-		if m, why := s.terminalHolder(ctx); why == "" && m.ID != before.ID {
-			return
-		}
-	}
+	patience.Until(time.Minute, func() bool {
+		m, why := s.terminalHolder(ctx)
+		return why == "" && m.ID != before.ID || !s.kept() || dead() || ctx.Err() != nil
+	})
 }
 
 // endCalling looks at what is there when whoever is left has done its work: the parent has a
@@ -340,11 +339,9 @@ func telling(ctx context.Context, w *world) (scene, error) {
 			}
 			before := len(st.shown.String())
 			_, _ = fmt.Fprintln(st.prompt, "go on") // nobody may be left to read it
-			for deadline := time.Now().Add(patience.Of(time.Minute)); st.kept() && !dead() && time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
-				if strings.Contains(st.shown.String()[before:], ".)\n> ") {
-					break
-				}
-			}
+			patience.Until(time.Minute, func() bool {
+				return strings.Contains(st.shown.String()[before:], ".)\n> ") || !st.kept() || dead()
+			})
 			_ = hit()
 		},
 		settle: func(ctx context.Context, w *world, f fate) error {

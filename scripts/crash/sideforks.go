@@ -119,11 +119,10 @@ func (s *stage) endAside(ctx context.Context, old manifest) error {
 
 // awaitTerminal waits until a mission has the terminal for good, or the daemon is dead.
 func (s *stage) awaitTerminal(ctx context.Context, dead func() bool) {
-	for deadline := time.Now().Add(patience.Of(time.Minute)); !dead() && time.Now().Before(deadline) && ctx.Err() == nil; time.Sleep(10 * time.Millisecond) {
-		if _, why := s.terminalHolder(ctx); why == "" {
-			return
-		}
-	}
+	patience.Until(time.Minute, func() bool {
+		_, why := s.terminalHolder(ctx)
+		return why == "" || dead() || ctx.Err() != nil
+	})
 }
 
 // inTerminal waits until one mission has the terminal, and its agent waits there for its

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/umbra-vcs/umbra/scripts/clients"
+	"github.com/umbra-vcs/umbra/scripts/lab"
 	"github.com/umbra-vcs/umbra/scripts/patience"
 	"github.com/umbra-vcs/umbra/scripts/standin"
 )
@@ -102,7 +103,15 @@ func (p *person) leave() {
 			p.Errorf("stop the daemon: %s", out)
 		}
 	}
+	p.endAll()
 	p.fsck()
+}
+
+// endAll kills what still runs in the home, as the housekeeping that umbra starts apart:
+// it would write to a directory that is being removed.
+func (p *person) endAll() {
+	p.Helper()
+	p.wait("what runs in the home to end", func() bool { return lab.Kill("HOME="+p.home+"\x00") == 0 })
 }
 
 // fsck checks all repositories, once nothing writes to them: git lists their objects
@@ -247,15 +256,10 @@ type entry struct {
 }
 
 // wait polls until done says so, for five minutes: on a busy machine an agent takes one to
-// start. What takes long is asked for less often, since asking starts a process, which takes
-// from what is waited for.
+// start.
 func (p *person) wait(what string, done func() bool) {
 	p.Helper()
-	for begun := time.Now(); !done(); {
-		waited := time.Since(begun)
-		if waited > patience.Of(5*time.Minute) {
-			p.Fatalf("waited %s for %s", waited, what)
-		}
-		time.Sleep(min(max(50*time.Millisecond, waited/10), 500*time.Millisecond))
+	if !patience.Until(5*time.Minute, done) {
+		p.Fatalf("waited %s for %s", patience.Of(5*time.Minute), what)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -26,6 +27,16 @@ func ProcessesWith(start string) (list []Process) {
 		}
 	}
 	return list
+}
+
+// Kill kills the ProcessesWith such an environment, and returns how many there were: one that
+// was about to start another is followed by that one.
+func Kill(start string) int {
+	left := ProcessesWith(start)
+	for _, p := range left {
+		_ = syscall.Kill(int(p), syscall.SIGKILL) // it may have ended
+	}
+	return len(left)
 }
 
 // Resident is the memory it holds now, and Highest the most it ever held, both

@@ -17,6 +17,20 @@ const slowVar = "UMBRA_CHECK_SLOW"
 // a minute or more, unless a test has to wait for it to its end.
 func Of(d time.Duration) time.Duration { return times(os.Getenv(slowVar), d) }
 
+// Until asks again and again until what must come is there, and reports whether it came
+// within Of(d). The longer it waits, the less often it asks: asking takes from what is
+// waited for.
+func Until(d time.Duration, there func() bool) bool {
+	for began := time.Now(); !there(); {
+		waited := time.Since(began)
+		if waited > Of(d) {
+			return false
+		}
+		time.Sleep(min(max(5*time.Millisecond, waited/5), 500*time.Millisecond))
+	}
+	return true
+}
+
 func times(factor string, d time.Duration) time.Duration {
 	f, err := strconv.Atoi(factor)
 	if err != nil || f < 1 {

@@ -135,13 +135,9 @@ func (b *bench) write(name, content string) {
 // until waits for a condition, and fails the test if it does not come.
 func (b *bench) until(what string, there func() bool) {
 	b.Helper()
-	deadline := time.Now().Add(patience.Of(5 * time.Minute)) // what has a low priority waits on a busy machine
-	for !there() {
-		if time.Now().After(deadline) {
-			log, _ := os.ReadFile(b.home.LogFile())
-			b.Fatalf("waited in vain: %s\n%s", what, log)
-		}
-		time.Sleep(5 * time.Millisecond)
+	if !patience.Until(5*time.Minute, there) { // what has a low priority waits on a busy machine
+		log, _ := os.ReadFile(b.home.LogFile())
+		b.Fatalf("waited in vain: %s\n%s", what, log)
 	}
 }
 
