@@ -13,9 +13,12 @@ import (
 	"github.com/umbra-vcs/umbra/scripts/patience"
 )
 
-// hanging is after how long a process hangs. A daemon has git repack at a low
-// priority, which takes minutes beside others' work.
-func hanging() time.Duration { return patience.Of(10 * time.Minute) }
+// repackPatience is how long a daemon's repack may take on an idle machine: git is given a
+// low priority, and waits beside others' work.
+const repackPatience = 10 * time.Minute
+
+// hanging is after how long a process hangs.
+func hanging() time.Duration { return patience.Of(repackPatience) }
 
 // execute runs a scene's command, and has its process, or the daemon that does
 // the work, die so. When it returns, no daemon of the world's runs.

@@ -3,48 +3,34 @@ package main
 import (
 	"context"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
-	"time"
+
+	"github.com/umbra-vcs/umbra/scripts/lab"
+	"github.com/umbra-vcs/umbra/scripts/patience"
 )
 
 // overdue is how many packs a repository has when a daemon packs them together
 // without waiting for silence.
 const overdue = 50
 
-// repacking makes so many packs that the next daemon packs them together.
+// repacking has git make so many packs that the next daemon packs them together. A command
+// of umbra's that saw so many would start a process that does it first, on a busy machine.
 func repacking(ctx context.Context, w *world) (scene, error) {
 	held, _, err := survey(w.work)
 	if err != nil {
 		return scene{}, err
 	}
-	for {
-		n, err := w.packs()
-		if err != nil {
-			return scene{}, err
-		}
-		if n > overdue+1 {
-			break
-		}
-		held = maps.Clone(held)
-		if err := w.several(held); err != nil {
-			return scene{}, err
-		}
-		out, err := w.alone(ctx, w.work, "snapshot")
-		if err != nil {
-			return scene{}, err
-		}
-		w.ack(out, held)
+	if err := w.scatterPacks(ctx, overdue+2); err != nil {
+		return scene{}, err
 	}
 	return scene{args: []string{"snapshot"}, old: held, told: true, linger: func(dead func() bool) {
-		for deadline := time.Now().Add(hanging()); !dead() && time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
-			if n, err := w.packs(); err == nil && n < overdue/2 && !repacks(w.mission.Shadow) {
-				return
-			}
-		}
+		patience.Until(repackPatience, func() bool {
+			n, err := w.packs()
+			return err == nil && n < overdue/2 && !repacks(w.mission.Shadow) || dead()
+		})
 	}}, nil
 }
 
@@ -60,18 +46,28 @@ func repacks(shadow string) bool {
 	return syscall.Flock(int(dir.Fd()), syscall.LOCK_SH|syscall.LOCK_NB) != nil
 }
 
-// several writes so many small files that a snapshot makes a pack of them, and
-// notes them.
-func (w *world) several(held manifest) error {
-	for i := range 34 {
-		w.made++
-		name, text := fmt.Sprintf("several/%d", i), fmt.Sprintf("%d\n", w.made)
-		if err := w.write(filepath.Join(w.work, name), text); err != nil {
+// scatterPacks has git pack objects one by one, until there are so many packs.
+func (w *world) scatterPacks(ctx context.Context, want int) error {
+	list, err := w.shadow(ctx, "cat-file", "--batch-all-objects", "--batch-check=%(objectname)")
+	if err != nil {
+		return err
+	}
+	for _, id := range strings.Fields(list) {
+		n, err := w.packs()
+		if err != nil || n >= want {
 			return err
 		}
-		held[name] = "100644 " + blob([]byte(text))
+		pack := lab.Command{
+			Args:  []string{"git", "--git-dir=" + w.mission.Shadow, "pack-objects", "-q", filepath.Join(w.mission.Shadow, "objects", "pack", "pack")},
+			Dir:   w.mission.Shadow,
+			Env:   lab.GitEnv(w.mission.Shadow),
+			Stdin: []byte(id + "\n"),
+		}
+		if _, _, err := pack.Run(ctx); err != nil {
+			return err
+		}
 	}
-	return nil
+	return fmt.Errorf("the repository has too few objects for %d packs", want)
 }
 
 // packs counts those of the shadow repository.
