@@ -11,7 +11,7 @@ import (
 // TestOnExit is told of the end of a process that was killed, also before
 // anybody has asked after it, and not of one that lives.
 func TestOnExit(t *testing.T) {
-	cmd := exec.Command("sleep", "60")
+	cmd := exec.Command("sleep", "6000")
 	must(t, cmd.Start())
 	child := Process(cmd.Process.Pid, "sleep")
 	told := make(chan Liveness, 2)

@@ -12,7 +12,7 @@ import (
 // /proc/<pid>/stat and its reading is that of one that is gone, not of one of which
 // nothing is known.
 func TestEndedWhileRead(t *testing.T) {
-	child := exec.Command("sleep", "600")
+	child := exec.Command("sleep", "6000")
 	if err := child.Start(); err != nil {
 		t.Fatal(err)
 	}

@@ -68,7 +68,7 @@ func (e *ending) stored() *projects.Mission {
 // losesKeeper has the agent's keeper, and the agent with it, killed.
 func (e *ending) losesKeeper() {
 	e.Helper()
-	keeper := exec.Command("sleep", "60")
+	keeper := exec.Command("sleep", "6000")
 	if err := keeper.Start(); err != nil {
 		e.Fatal(err)
 	}

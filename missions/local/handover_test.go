@@ -62,7 +62,7 @@ func newKeptAgent(t *testing.T) *keptAgent {
 // begin starts an agent as a launch says, and reports it.
 func (k *keptAgent) begin(launch missions.Launch) {
 	k.Helper()
-	agent, ended := exec.Command("sleep", "600"), make(chan struct{})
+	agent, ended := exec.Command("sleep", "6000"), make(chan struct{})
 	if err := agent.Start(); err != nil {
 		k.Fatal(err)
 	}
@@ -424,7 +424,7 @@ func TestHandoverWithoutAWorkspace(t *testing.T) {
 func TestHandoverWithoutAKeeper(t *testing.T) {
 	t.Parallel()
 	k := newKeptAgent(t)
-	keeper := exec.Command("sleep", "600")
+	keeper := exec.Command("sleep", "6000")
 	if err := keeper.Start(); err != nil {
 		t.Fatal(err)
 	}

@@ -335,7 +335,7 @@ func TestWhoHandsOverIsWatched(t *testing.T) {
 	t.Parallel()
 	k := newKeptAgent(t)
 	h := k.mark(k.restoreOf("live@1"), false)
-	other := exec.Command("sleep", "600")
+	other := exec.Command("sleep", "6000")
 	if err := other.Start(); err != nil {
 		t.Fatal(err)
 	}

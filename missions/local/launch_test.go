@@ -24,7 +24,7 @@ func TestLaunchIsForOneKeeper(t *testing.T) {
 	b := newBench(t)
 	b.write("a.txt", "one\n")
 	b.mission("work")
-	other := exec.Command("sleep", "600")
+	other := exec.Command("sleep", "6000")
 	if err := other.Start(); err != nil {
 		t.Fatal(err)
 	}

@@ -253,7 +253,7 @@ func TestStopAndWait(t *testing.T) {
 	b := newBench(t)
 	b.write("a.txt", "one\n")
 	m := b.mission("work")
-	agent := exec.Command("sleep", "60")
+	agent := exec.Command("sleep", "6000")
 	if err := agent.Start(); err != nil {
 		t.Fatal(err)
 	}

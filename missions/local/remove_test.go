@@ -16,7 +16,7 @@ import (
 // is this process. ended is closed when it has ended.
 func (b *testBench) startKept(id string, keeper int) (agent *exec.Cmd, ended chan struct{}) {
 	b.Helper()
-	agent, ended = exec.Command("sleep", "600"), make(chan struct{})
+	agent, ended = exec.Command("sleep", "6000"), make(chan struct{})
 	if err := agent.Start(); err != nil {
 		b.Fatal(err)
 	}

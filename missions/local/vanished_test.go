@@ -14,7 +14,7 @@ import (
 // keep notes a running process as a mission's agent, and returns it.
 func (b *testBench) keep(mission string) *exec.Cmd {
 	b.Helper()
-	agent := exec.Command("sleep", "60")
+	agent := exec.Command("sleep", "6000")
 	if err := agent.Start(); err != nil {
 		b.Fatal(err)
 	}

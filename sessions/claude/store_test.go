@@ -334,7 +334,7 @@ func TestLive(t *testing.T) {
 	entry := func(pid int, id, start string) string {
 		return fmt.Sprintf(`{"pid":%d,"sessionId":"%s","procStart":"%s","status":"idle"}`, pid, id, start)
 	}
-	child := exec.Command("sleep", "60")
+	child := exec.Command("sleep", "6000")
 	if err := child.Start(); err != nil {
 		t.Fatal(err)
 	}

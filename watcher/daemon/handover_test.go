@@ -14,7 +14,7 @@ import (
 // sleeper starts a process that does nothing, and whose end is noticed.
 func (b *bench) sleeper() (cmd *exec.Cmd, ended chan struct{}) {
 	b.Helper()
-	cmd, ended = exec.Command("sleep", "600"), make(chan struct{})
+	cmd, ended = exec.Command("sleep", "6000"), make(chan struct{})
 	must(b, cmd.Start())
 	go func() {
 		_ = cmd.Wait()

@@ -17,7 +17,7 @@ func (b *bench) agent(svc missions.Service, m missions.Mission) *exec.Cmd {
 	b.Helper()
 	launch, err := svc.Launch(b.ctx(), missions.LaunchRequest{Caller: b.caller(), Mission: m.ID})
 	must(b, err)
-	cmd := exec.Command("sleep", "60")
+	cmd := exec.Command("sleep", "6000")
 	must(b, cmd.Start())
 	b.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
 	_, err = svc.Keep(b.ctx(), missions.KeepRequest{Mission: m.ID, Launch: launch.ID, KeeperPID: cmd.Process.Pid, AgentPID: cmd.Process.Pid})
