@@ -135,7 +135,7 @@ func TestSideForkTools(t *testing.T) {
 	before := files(t, p.repo)
 	s.goesOn(f, "foxtrot", p.mission(f.mission).Turn+1)
 	s.enter(`keep, please [[tool name=mcp__umbra__save_context input="{}"]] [[say keep done]]`)
-	s.saysYes()
+	s.saysYes(func() bool { return p.mission(f.mission).State == "closed" })
 	s.back(f.mission, "promoted")
 	same(t, "the parent's workspace", files(t, p.repo), files(t, f.workspace))
 	for _, back := range []string{"undo", "redo"} {
@@ -191,13 +191,16 @@ func (s *terminal) uses(k *talk, word, tool, input, result string) {
 	k.ends = append(k.ends, moment{lines: len(k.lines), files: files(s.p.T, k.workspace)})
 }
 
-// saysYes answers what a tool of Umbra's asks the agent's user. At first the agent takes no
-// key.
-func (s *terminal) saysYes() {
+// saysYes answers what a tool of Umbra's asks the agent's user, until what they said yes to
+// is done. At first the agent takes no key; and it may have the answer already, of an Enter
+// that was typed again for the prompt.
+func (s *terminal) saysYes(done func() bool) {
 	s.p.Helper()
-	s.see("requests your input")
-	s.watch("the user's answer to be taken", func() bool {
-		s.tmux("send-keys", "Enter")
-		return !strings.Contains(s.screen(), "requests your input")
+	s.watch("what the user says yes to", func() bool {
+		if strings.Contains(s.screen(), "requests your input") {
+			s.tmux("send-keys", "Enter")
+			return false
+		}
+		return done()
 	})
 }
