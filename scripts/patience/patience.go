@@ -26,7 +26,7 @@ func Until(d time.Duration, there func() bool) bool {
 		if waited > Of(d) {
 			return false
 		}
-		time.Sleep(min(max(5*time.Millisecond, waited/5), 500*time.Millisecond))
+		time.Sleep(min(max(5*time.Millisecond, waited/5), 2*time.Second))
 	}
 	return true
 }
