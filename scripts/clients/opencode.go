@@ -30,7 +30,15 @@ func prepareOpenCode(home, baseURL string) error {
 	if err := os.WriteFile(filepath.Join(dir, "opencode.json"), config, 0o600); err != nil {
 		return err
 	}
+	if err := os.WriteFile(openCodeModels(home), []byte("{}\n"), 0o600); err != nil {
+		return err
+	}
 	return OpenCodeHasPlugins(home, true)
+}
+
+// openCodeModels is a list of the models that the world has, without any.
+func openCodeModels(home string) string {
+	return filepath.Join(home, ".config", "opencode", "models.json")
 }
 
 // OpenCodeHasPlugins says to OpenCode that what plugins may want is installed, or

@@ -30,7 +30,11 @@ func (c Client) Env(home, baseURL string) []string {
 	case "gemini":
 		return append(env, "GOOGLE_GEMINI_BASE_URL="+baseURL, "GEMINI_API_KEY=dummy", "GEMINI_CLI_NO_RELAUNCH=true")
 	case "opencode":
-		return append(env, "OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1")
+		// What it knows of three thousand models, and what it has for the files of a person
+		// at a prompt, it reads at each start: that takes half as long again.
+		return append(env, "OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1",
+			"OPENCODE_MODELS_PATH="+openCodeModels(home), "OPENCODE_DISABLE_DEFAULT_PLUGINS=1", "OPENCODE_DISABLE_FFF=1",
+			"OPENCODE_EXPERIMENTAL_DISABLE_FILEWATCHER=1")
 	}
 	return append(env,
 		"CLAUDE_CODE_TMPDIR="+temp,
@@ -71,8 +75,10 @@ func (c Client) Prepare(home, baseURL string, workspaces ...string) error {
 		"hasCompletedOnboarding":        true,
 		"theme":                         "dark",
 		"bypassPermissionsModeAccepted": true,
-		"customApiKeyResponses":         map[string]any{"approved": []string{"dummy"}, "rejected": []string{}},
-		"projects":                      projects,
+		// Else it offers, now and then, another mode than the one in its user's settings.
+		"hasSeenAutoDefaultNudge": true,
+		"customApiKeyResponses":   map[string]any{"approved": []string{"dummy"}, "rejected": []string{}},
+		"projects":                projects,
 	})
 	if err != nil {
 		return err
