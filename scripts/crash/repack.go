@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,14 +17,36 @@ import (
 // without waiting for silence.
 const overdue = 50
 
-// repacking has git make so many packs that the next daemon packs them together. A command
-// of umbra's that saw so many would start a process that does it first, on a busy machine.
+// repacking makes so many packs that the next daemon packs them together. Each has an object
+// that stands nowhere else: umbra stores it, and git packs it. A command of umbra's that saw so
+// many would start a process that does it first, on a busy machine.
 func repacking(ctx context.Context, w *world) (scene, error) {
 	held, _, err := survey(w.work)
 	if err != nil {
 		return scene{}, err
 	}
-	if err := w.scatterPacks(ctx, overdue+2); err != nil {
+	loose, packs := []string{}, 0
+	for len(loose)+packs <= overdue+1 {
+		held = maps.Clone(held)
+		for i := range 20 { // umbra itself makes a pack of a few more
+			w.made++
+			name, text := fmt.Sprintf("several/%d", i), fmt.Sprintf("%d\n", w.made)
+			if err := w.write(filepath.Join(w.work, name), text); err != nil {
+				return scene{}, err
+			}
+			held[name] = "100644 " + blob([]byte(text))
+		}
+		out, err := w.alone(ctx, w.work, "snapshot")
+		if err != nil {
+			return scene{}, err
+		}
+		w.ack(out, held)
+		loose, _ = filepath.Glob(filepath.Join(w.mission.Shadow, "objects", "??", "*")) // a good pattern
+		if packs, err = w.packs(); err != nil {
+			return scene{}, err
+		}
+	}
+	if err := packEach(ctx, w.mission.Shadow, loose[:min(len(loose), overdue+2)]); err != nil {
 		return scene{}, err
 	}
 	return scene{args: []string{"snapshot"}, old: held, told: true, linger: func(dead func() bool) {
@@ -46,28 +69,21 @@ func repacks(shadow string) bool {
 	return syscall.Flock(int(dir.Fd()), syscall.LOCK_SH|syscall.LOCK_NB) != nil
 }
 
-// scatterPacks has git pack objects one by one, until there are so many packs.
-func (w *world) scatterPacks(ctx context.Context, want int) error {
-	list, err := w.shadow(ctx, "cat-file", "--batch-all-objects", "--batch-check=%(objectname)")
-	if err != nil {
-		return err
-	}
-	for _, id := range strings.Fields(list) {
-		n, err := w.packs()
-		if err != nil || n >= want {
-			return err
-		}
-		pack := lab.Command{
-			Args:  []string{"git", "--git-dir=" + w.mission.Shadow, "pack-objects", "-q", filepath.Join(w.mission.Shadow, "objects", "pack", "pack")},
-			Dir:   w.mission.Shadow,
-			Env:   lab.GitEnv(w.mission.Shadow),
-			Stdin: []byte(id + "\n"),
-		}
-		if _, _, err := pack.Run(ctx); err != nil {
-			return err
+// packEach has git make a pack of each of these loose objects, and remove them.
+func packEach(ctx context.Context, shadow string, loose []string) (err error) {
+	git := func(stdin string, args ...string) {
+		if err == nil {
+			_, _, err = lab.Command{Args: append([]string{"git", "--git-dir=" + shadow}, args...), Dir: shadow, Env: lab.GitEnv(shadow), Stdin: []byte(stdin)}.Run(ctx)
 		}
 	}
-	return fmt.Errorf("the repository has too few objects for %d packs", want)
+	for _, name := range loose {
+		id := filepath.Base(filepath.Dir(name)) + filepath.Base(name)
+		if hexID(id) { // and not what a process that was killed has left
+			git(id+"\n", "pack-objects", "-q", filepath.Join(shadow, "objects", "pack", "pack"))
+		}
+	}
+	git("", "prune-packed", "-q")
+	return err
 }
 
 // packs counts those of the shadow repository.

@@ -84,10 +84,9 @@ func (s *stage) calls(ctx context.Context, w *world, tool, arguments, reported s
 // awaitPassing waits until another mission has the terminal than before, or that can't be any
 // more: the daemon is dead, or the keeper.
 func (s *stage) awaitPassing(ctx context.Context, before lab.Mission, dead func() bool) {
-	patience.Until(time.Minute, func() bool {
-		m, why := s.terminalHolder(ctx)
-		return why == "" && m.ID != before.ID || !s.kept() || dead() || ctx.Err() != nil
-	})
+	has := func() bool { m, why := s.terminalHolder(ctx); return why == "" && m.ID != before.ID }
+	// To ask when it is dead would start another daemon.
+	patience.Until(time.Minute, func() bool { return !s.kept() || dead() || ctx.Err() != nil || has() })
 }
 
 // endCalling looks at what is there when whoever is left has done its work: the parent has a

@@ -119,10 +119,9 @@ func (s *stage) endAside(ctx context.Context, old manifest) error {
 
 // awaitTerminal waits until a mission has the terminal for good, or the daemon is dead.
 func (s *stage) awaitTerminal(ctx context.Context, dead func() bool) {
-	patience.Until(time.Minute, func() bool {
-		_, why := s.terminalHolder(ctx)
-		return why == "" || dead() || ctx.Err() != nil
-	})
+	has := func() bool { _, why := s.terminalHolder(ctx); return why == "" }
+	// To ask when it is dead would start another daemon.
+	patience.Until(time.Minute, func() bool { return dead() || ctx.Err() != nil || has() })
 }
 
 // inTerminal waits until one mission has the terminal, and its agent waits there for its
