@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os/exec"
 	"strings"
+	"time"
 
 	"github.com/umbra-vcs/umbra/commands/call"
 	"github.com/umbra-vcs/umbra/missions"
@@ -12,8 +13,9 @@ import (
 )
 
 // Open runs the configured launch.open for each fork, for example
-// `tmux split-window -h 'umbra mission resume {id}'`. Only the user's own file
-// names it. It reports whether there is one.
+// `tmux split-window -h 'umbra mission resume {id}'` or `xterm -e umbra mission resume
+// {id}`. Only the user's own file names it. It reports whether there is one. What it has
+// opened lives on if the user interrupts.
 func Open(c *call.Call, list []missions.Mission) (opened bool, err error) {
 	h, err := c.HomeDir()
 	if err != nil {
@@ -26,10 +28,16 @@ func Open(c *call.Call, list []missions.Mission) (opened bool, err error) {
 	if err != nil || config.Launch.Open == "" {
 		return false, err
 	}
+	svc, caller, _, err := c.Asking()
+	if err != nil {
+		return true, err
+	}
 	for _, m := range list {
-		cmd := exec.Command("/bin/sh", "-c", strings.ReplaceAll(config.Launch.Open, "{id}", m.ID))
-		cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = m.Workspace, c.Environ(), c.Stderr, c.Stderr
-		if err := c.Run(cmd); err != nil {
+		o, err := startOpener(c, config.Launch.Open, m)
+		if err == nil {
+			err = o.await(c, svc, caller, time.Duration(config.Hooks.MaxWait))
+		}
+		if err != nil {
 			return true, missions.Errorf(missions.KindFailed, "umbra mission resume "+m.Name+" launches it by hand",
 				"launch.open for %s: %w", m.Name, err)
 		}

@@ -1,6 +1,9 @@
 package forks
 
 import (
+	"context"
+	"errors"
+
 	"github.com/umbra-vcs/umbra/commands/call"
 	"github.com/umbra-vcs/umbra/commands/flags"
 	"github.com/umbra-vcs/umbra/commands/print"
@@ -57,7 +60,7 @@ func openBeside(c *call.Call, done *missions.SideForkResult) error {
 		return err
 	}
 	opened, err := Open(c, []missions.Mission{m})
-	if opened && err == nil {
+	if opened && (err == nil || errors.Is(err, context.Canceled)) { // one that was waited for lives on
 		done.Opened = "launch.open"
 		return nil
 	}

@@ -41,7 +41,7 @@ func Keys() []Key {
 		{Name: "fork.guard", example: "false", field: func(c *Config) any { return &c.Fork.Guard },
 			Help: "a fork's file tools are kept out of its source's workspace"},
 		{Name: "hooks.max_wait", example: "10s", field: func(c *Config) any { return &c.Hooks.MaxWait },
-			Help: "how long a prompt waits for the first snapshot"},
+			Help: "how long a prompt waits for the first snapshot, and a fork for the agent in the terminal of launch.open"},
 		{Name: "hooks.tools", example: "false", field: func(c *Config) any { return &c.Hooks.Tools },
 			Help: "snapshots before tools that write"},
 		{Name: "hooks.mcp", example: "false", field: func(c *Config) any { return &c.Hooks.MCP },
