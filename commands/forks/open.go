@@ -3,6 +3,7 @@ package forks
 import (
 	"fmt"
 	"os/exec"
+	"slices"
 	"strings"
 	"time"
 
@@ -53,6 +54,9 @@ const heldPane = `"$@"; code=$?; case $code in %d | %d) echo "Press Enter to clo
 // openPane opens the terminal of a fork beside the caller's pane of tmux, in a window of its
 // own if there is no room. It reports false outside of tmux. The pane has the environment of
 // tmux, and not the caller's: what leads to Umbra's home is handed on.
+//
+// The pane begins in the directory that tmux is run in. What is told by -c is a format: tmux
+// runs what a directory's name has in #(…), and how a # is quoted depends on its version.
 func openPane(c *call.Call, m missions.Mission) (bool, error) {
 	pane := c.Getenv("TMUX_PANE")
 	if c.Getenv("TMUX") == "" || pane == "" {
@@ -66,7 +70,7 @@ func openPane(c *call.Call, m missions.Mission) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	command := []string{"-c", m.Workspace, "env", "UMBRA_HOME=" + h}
+	command := []string{"env", "UMBRA_HOME=" + h}
 	for _, name := range []string{"PATH", "UMBRA_NO_DAEMON"} {
 		if value := c.Getenv(name); value != "" {
 			command = append(command, name+"="+value)
@@ -76,8 +80,8 @@ func openPane(c *call.Call, m missions.Mission) (bool, error) {
 	var said strings.Builder
 	for _, where := range [][]string{{"split-window", "-h", "-t", pane}, {"new-window", "-a", "-t", pane}} {
 		said.Reset()
-		cmd := exec.Command("tmux", append(where, command...)...)
-		cmd.Env, cmd.Stdout, cmd.Stderr = c.Environ(), &said, &said
+		cmd := exec.Command("tmux", slices.Concat(where, command)...)
+		cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = m.Workspace, c.Environ(), &said, &said
 		if err = c.Run(cmd); err == nil {
 			return true, nil
 		}
