@@ -57,6 +57,7 @@ const heldPane = `"$@"; code=$?; case $code in %d | %d) echo "Press Enter to clo
 //
 // The pane begins in the directory that tmux is run in. What is told by -c is a format: tmux
 // runs what a directory's name has in #(…), and how a # is quoted depends on its version.
+// A window takes no pane for its target: tmux finds the session by TMUX_PANE.
 func openPane(c *call.Call, m missions.Mission) (bool, error) {
 	pane := c.Getenv("TMUX_PANE")
 	if c.Getenv("TMUX") == "" || pane == "" {
@@ -78,7 +79,7 @@ func openPane(c *call.Call, m missions.Mission) (bool, error) {
 	}
 	command = append(command, "sh", "-c", fmt.Sprintf(heldPane, call.CodeBeforeAgent, int(call.Partly)), "sh", binary, "mission", "resume", m.ID)
 	var said strings.Builder
-	for _, where := range [][]string{{"split-window", "-h", "-t", pane}, {"new-window", "-a", "-t", pane}} {
+	for _, where := range [][]string{{"split-window", "-h", "-t", pane}, {"new-window", "-a"}} {
 		said.Reset()
 		cmd := exec.Command("tmux", slices.Concat(where, command)...)
 		cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = m.Workspace, c.Environ(), &said, &said

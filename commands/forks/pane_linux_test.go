@@ -45,7 +45,9 @@ func TestPaneBeginsInWorkspace(t *testing.T) {
 			vars := map[string]string{"TMUX": socket + ",0,0", "TMUX_PANE": tmux("display-message", "-p", "#{pane_id}"), "PATH": os.Getenv("PATH"), "UMBRA_HOME": filepath.Join(dir, "home")}
 			b := calltest.New(t, nil)
 			b.Env.Getenv = func(name string) string { return vars[name] }
-			b.Env.Environ = func() []string { return append(os.Environ(), "HOME="+dir, "TMUX="+vars["TMUX"]) }
+			b.Env.Environ = func() []string {
+				return append(os.Environ(), "HOME="+dir, "TMUX="+vars["TMUX"], "TMUX_PANE="+vars["TMUX_PANE"])
+			}
 			b.Env.Executable = func() (string, error) { return umbra, nil }
 			b.Env.Run = func(cmd *exec.Cmd) error { return cmd.Run() }
 			c := &call.Call{Env: b.Env}
