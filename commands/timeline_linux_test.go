@@ -146,6 +146,7 @@ func TestTimeline(t *testing.T) {
 	s.opens()
 	s.forks()
 	s.manages()
+	s.merges()
 	s.keys("/")
 	s.types("bravo")
 	s.keys("Enter")
@@ -308,6 +309,38 @@ func (s *screen) manages() {
 		s.Errorf("the missions are\n%s", m)
 	}
 	s.keys("g", "Tab")
+}
+
+// merges merges the fork, whose file is another one, settles what that becomes, and ends it.
+func (s *screen) merges() {
+	s.Helper()
+	forks, err := filepath.Glob(filepath.Join(filepath.Dir(s.dir), "forks", "*", "rival"))
+	if err != nil || len(forks) != 1 {
+		s.Fatalf("workspaces of rival: %v, %v", forks, err)
+	}
+	if err := os.WriteFile(filepath.Join(forks[0], "state.txt"), []byte("rival\n"), 0o644); err != nil {
+		s.Fatal(err)
+	}
+	s.umbra("snapshot", "rival")
+	s.keys("Tab", "Tab", "j", "M")
+	s.sees("merge rival into one", "state.txt", "enter begins, then M asks")
+	s.keys("Enter")
+	s.sees("1 path to settle")
+	s.holds("delta\n")
+	s.keys("M")
+	s.sees("> high     state.txt", "theirs: what rival has")
+	s.keys("Enter")
+	s.sees("+rival", "paged")
+	s.keys("Enter")
+	s.sees("theirs: what rival has")
+	s.keys("e")
+	s.sees("nothing was changed")
+	s.keys("t")
+	s.sees("Nothing is open any more")
+	s.keys("c", "Enter")
+	s.sees("1 changed, 0 created", "to take it back", "any other key goes back")
+	s.holds("rival\n")
+	s.keys("x", "g", "Tab")
 }
 
 // holds compares state.txt.

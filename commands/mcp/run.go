@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -127,32 +126,12 @@ func (s *server) run(ctx context.Context, mission string, l line) outcome {
 // runKeeping is run that keeps so many bytes of what is printed; 0 is all.
 func (s *server) runKeeping(ctx context.Context, mission string, l line, most int) outcome {
 	o := outcome{out: kept{most: most}, notes: kept{most: most}}
-	env := s.call.Env
-	env.Args = slices.Concat(s.globals(), []string{"--color=never"}, l.words)
-	env.Stdin, env.Stdout, env.Stderr = strings.NewReader(l.stdin), &o.out, &o.notes
-	env.IsTerminal = func(any) bool { return false }
+	env := s.call.Within(ctx, l.words, strings.NewReader(l.stdin), &o.out, &o.notes)
 	if mission != "" {
 		env = named(env, mission)
 	}
-	// A call that the agent cancels is one that its user interrupts.
-	env.Notify, env.Unnotify = func(ch chan<- os.Signal, signals ...os.Signal) {
-		if slices.Contains(signals, os.Interrupt) {
-			context.AfterFunc(ctx, func() {
-				select {
-				case ch <- os.Interrupt:
-				default:
-				}
-			})
-		}
-	}, func(chan<- os.Signal) {}
 	o.code = env.Again(env)
 	return o
-}
-
-// globals are the flags that this server was given.
-func (s *server) globals() []string {
-	l := line{}.with("home", s.call.Home).when(s.call.NoDaemon, "--no-daemon")
-	return l.words
 }
 
 // variable names a mission to the commands that its agent runs.

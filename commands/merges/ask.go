@@ -2,8 +2,6 @@ package merges
 
 import (
 	"bytes"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -133,7 +131,7 @@ func (a *asker) askPath(list []missions.MergedPath, i int) (step int, err error)
 		}
 		switch letter {
 		case letterDiff:
-			err = a.c.Paged("diff", func(p *print.Printer) { writeTexts(p, q) })
+			err = a.c.Paged("diff", func(p *print.Printer) { WriteTexts(p, q) })
 		case letterEdit:
 			var done bool
 			if done, err = a.edit(q); done && err == nil {
@@ -151,7 +149,11 @@ func (a *asker) askPath(list []missions.MergedPath, i int) (step int, err error)
 			return len(list), a.takeMerged(a.rest(list, i))
 		default:
 			delete(a.skipped, q.Path)
-			return 1, a.choose(missions.MergeChoice{Path: q.Path, Take: takeOf(q, letter)})
+			for _, one := range Answers(a.result, q) {
+				if one.Letter == letter {
+					return 1, a.choose(missions.MergeChoice{Path: q.Path, Take: one.Take})
+				}
+			}
 		}
 		if err != nil {
 			return 0, err
@@ -161,27 +163,9 @@ func (a *asker) askPath(list []missions.MergedPath, i int) (step int, err error)
 
 // answers are what may become of a path. Skipping is the last one: it does nothing.
 func (a *asker) answers(list []missions.MergedPath, i int) (all []call.Answer) {
-	q, number := list[i], 0
-	for _, option := range q.Options {
-		switch option {
-		case missions.TakeOurs:
-			all = append(all, call.Answer{letterOurs, "ours: what " + print.Clean(a.result.Into) + " has" + a.before(q)})
-		case missions.TakeTheirs:
-			all = append(all, call.Answer{letterTheirs, "theirs: what " + print.Clean(a.theirs(q)) + " has"})
-		case missions.TakeBoth:
-			all = append(all, call.Answer{letterBoth, "both: the lines of all, ours first"})
-		case missions.TakeMerged:
-			all = append(all, call.Answer{letterMerged, "git: what Git merged"})
-		case missions.TakeFile:
-			if len(q.Texts.Sides) > 0 {
-				all = append(all, call.Answer{letterEdit, "edit it"})
-			}
-		case missions.TakeProposal:
-			all = append(all, call.Answer{letterProposal, "yes: what " + print.Clean(q.Proposal.By) + " proposes"})
-		default:
-			number++
-			all = append(all, call.Answer{missions.Itoa(number), "what " + print.Clean(string(option)) + " has"})
-		}
+	q := list[i]
+	for _, one := range Answers(a.result, q) {
+		all = append(all, call.Answer{one.Letter, one.Text})
 	}
 	if rest := countMerged(a.rest(list, i)); canTakeMerged(q) && rest > 1 {
 		all = append(all, call.Answer{letterAll, "all: what Git merged, of this and of " + missions.Itoa(rest-1) + " more"})
@@ -193,26 +177,6 @@ func (a *asker) answers(list []missions.MergedPath, i int) (all []call.Answer) {
 		all = append(all, call.Answer{letterPrevious, "previous: the one before it again"})
 	}
 	return append(all, call.Answer{letterLeave, "quit: it waits, with what is chosen"}, call.Answer{letterSkip, "skip it for now"})
-}
-
-// before says that the target's side has more than what is the target's own: missions that
-// are merged one after the other each add to it.
-func (a *asker) before(q missions.MergedPath) string {
-	others := slices.DeleteFunc(slices.Clone(q.Missions), func(name string) bool { return name == a.result.Into })
-	if len(others) < 2 {
-		return ""
-	}
-	return ", with what is merged before"
-}
-
-// theirs is the mission that a path which has only one other side is from.
-func (a *asker) theirs(q missions.MergedPath) string {
-	for _, name := range slices.Backward(q.Missions) { // the last is merged into what the others made
-		if name != a.result.Into {
-			return name
-		}
-	}
-	return "the other"
 }
 
 // canTakeMerged reports whether what Git merged may be taken of a path with that of others.
@@ -227,27 +191,6 @@ func countMerged(list []missions.MergedPath) (n int) {
 		}
 	}
 	return n
-}
-
-// takeOf is what an answer takes. A number is of a mission, in the order of the options.
-func takeOf(q missions.MergedPath, letter string) missions.MergeTake {
-	words := map[string]missions.MergeTake{
-		letterOurs: missions.TakeOurs, letterTheirs: missions.TakeTheirs, letterBoth: missions.TakeBoth, letterMerged: missions.TakeMerged,
-		letterProposal: missions.TakeProposal,
-	}
-	if take, ok := words[letter]; ok {
-		return take
-	}
-	known, number := []missions.MergeTake{missions.TakeOurs, missions.TakeTheirs, missions.TakeBoth, missions.TakeMerged, missions.TakeFile, missions.TakeProposal}, 0
-	for _, option := range q.Options {
-		if slices.Contains(known, option) {
-			continue
-		}
-		if number++; missions.Itoa(number) == letter {
-			return option
-		}
-	}
-	return missions.TakeOurs
 }
 
 // texts are what the sides of a path have, and what is proposed for it.
@@ -284,34 +227,12 @@ func (a *asker) takeMerged(list []missions.MergedPath) error {
 	return a.choose(choices...)
 }
 
-// edit has the user write what a path becomes, beginning with what is proposed, or with what
-// Git made of it. done says that it is chosen: a file that is left as it was chooses nothing.
+// edit has the user write what a path becomes. done says that it is chosen.
 func (a *asker) edit(q missions.MergedPath) (done bool, err error) {
-	dir, err := os.MkdirTemp("", "umbra-merge-")
+	content, err := Edited(a.c, q)
 	if err != nil {
-		return false, err
-	}
-	defer os.RemoveAll(dir)
-	file := filepath.Join(dir, filepath.Base(q.Path))
-	begin := q.Texts.Merged
-	if slices.Contains(q.Options, missions.TakeProposal) {
-		begin = q.Proposal.Content
-	}
-	if err := os.WriteFile(file, begin, 0o600); err != nil {
-		return false, err
-	}
-	if err := a.c.Edit(file); err != nil {
 		a.notChosen(q, err)
 		return false, a.c.Context.Err()
-	}
-	content, err := os.ReadFile(file)
-	if err != nil {
-		a.notChosen(q, err)
-		return false, nil
-	}
-	if bytes.Equal(content, begin) {
-		a.notChosen(q, missions.Errorf(missions.KindUsage, "", "nothing was changed"))
-		return false, nil
 	}
 	err = a.choose(missions.MergeChoice{Path: q.Path, Take: missions.TakeFile, Content: content})
 	if err != nil && missions.AsError(err).Kind == missions.KindUsage { // it has marks still
@@ -368,7 +289,7 @@ func writeExcerpt(p *print.Printer, q missions.MergedPath) {
 	}
 	writeSome(p, lines)
 	if q.Proposal != nil {
-		p.Line("%s", print.Clean(sayProposal(*q.Proposal)))
+		p.Line("%s", print.Clean(SayProposal(*q.Proposal)))
 		writeSome(p, linesOf(q.Proposal.Patch))
 	}
 }
@@ -416,8 +337,8 @@ func conflictLines(text []byte) (list []string) {
 	return list
 }
 
-// writeTexts prints what each side has changed at a path, and what is proposed.
-func writeTexts(p *print.Printer, q missions.MergedPath) {
+// WriteTexts prints what each side has changed at a path, and what is proposed.
+func WriteTexts(p *print.Printer, q missions.MergedPath) {
 	for _, side := range q.Texts.Sides {
 		if side.Patch == "" {
 			p.Line("%s has it as it was before", print.Clean(side.Mission))
@@ -425,7 +346,7 @@ func writeTexts(p *print.Printer, q missions.MergedPath) {
 		print.WritePatch(p, "", nil, side.Patch)
 	}
 	if q.Proposal != nil {
-		p.Line("%s", print.Clean(sayProposal(*q.Proposal)))
+		p.Line("%s", print.Clean(SayProposal(*q.Proposal)))
 		print.WritePatch(p, "", nil, q.Proposal.Patch)
 	}
 }

@@ -179,7 +179,7 @@ func TestManyPaths(t *testing.T) {
 	r.Taken[999].Path, r.Taken[999].Chosen = "last", "ours"
 	r.Conflicts = []missions.MergedPath{path("open", missions.SeverityHigh)}
 	c := &call.Call{Env: b.Env}
-	calltest.Must(t, c.Do(func(c *call.Call) error { return c.Print(r, func(p *print.Printer) { writeResult(p, r) }) }))
+	calltest.Must(t, c.Do(func(c *call.Call) error { return c.Print(r, func(p *print.Printer) { WriteResult(p, r) }) }))
 	said := b.Stdout.String()
 	if !strings.Contains(said, "… and 979 more paths of severity low, which --json lists") || !strings.Contains(said, "  last ") || !strings.Contains(said, "  open ") ||
 		strings.Count(said, "\n") > 30 {

@@ -307,7 +307,7 @@ const checkPath = "."
 
 // tell prints what a merge came to. While something is open, it is an error.
 func tell(c *call.Call, step missions.MergeStep, preview bool, r missions.MergeResult) error {
-	if err := c.Print(r, func(p *print.Printer) { writeResult(p, r) }); err != nil {
+	if err := c.Print(r, func(p *print.Printer) { WriteResult(p, r) }); err != nil {
 		return err
 	}
 	switch {
@@ -350,8 +350,8 @@ func isOpen(n int) string {
 	return print.Count(n, "path") + " are"
 }
 
-// writeResult prints the plan or the outcome of a merge.
-func writeResult(p *print.Printer, r missions.MergeResult) {
+// WriteResult prints the plan or the outcome of a merge.
+func WriteResult(p *print.Printer, r missions.MergeResult) {
 	var names []string
 	for _, from := range r.From {
 		names = append(names, print.Clean(from.Mission))
@@ -378,7 +378,7 @@ func writeResult(p *print.Printer, r missions.MergeResult) {
 	}
 	for _, q := range slices.Concat(r.Conflicts, r.Taken) {
 		if q.Texts != nil {
-			writeTexts(p, q)
+			WriteTexts(p, q)
 		}
 	}
 	for _, note := range r.Notes {
@@ -418,7 +418,7 @@ func writePaths(p *print.Printer, list []missions.MergedPath, most int) {
 			what += ": " + strings.Join(options, ", ")
 		}
 		if q.Proposal != nil && q.Chosen == "" {
-			what += "; " + sayProposal(*q.Proposal)
+			what += "; " + SayProposal(*q.Proposal)
 		}
 		t.Row(print.Plain.Cell(string(q.Severity)), print.Plain.Cell(print.Path(q.Path)), print.Dim.Cell(print.Clean(what)))
 	}

@@ -75,8 +75,8 @@ func wasInterrupted(m missions.Mission) bool {
 	return m.State == missions.StateClosed && !m.PromptKept && (m.ExitCode == nil || *m.ExitCode > signaled)
 }
 
-// sayProposal says who proposes what, and why.
-func sayProposal(p missions.MergeProposal) string {
+// SayProposal says who proposes what, and why.
+func SayProposal(p missions.MergeProposal) string {
 	text := p.By + " proposes it"
 	switch {
 	case p.Refused != "":

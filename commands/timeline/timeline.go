@@ -3,6 +3,7 @@
 package timeline
 
 import (
+	"context"
 	"path/filepath"
 	"strings"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/umbra-vcs/umbra/commands/contests"
 	"github.com/umbra-vcs/umbra/commands/forks"
 	"github.com/umbra-vcs/umbra/commands/keeper"
+	"github.com/umbra-vcs/umbra/commands/merges"
 	"github.com/umbra-vcs/umbra/commands/mission"
 	"github.com/umbra-vcs/umbra/commands/print"
 	"github.com/umbra-vcs/umbra/commands/restores"
@@ -25,7 +27,7 @@ func Command() *call.Verb {
 and said. New snapshots appear while an agent works. A snapshot is restored, of it
 all or some paths, forked from, and its files are opened as they were. A mission is
 stopped, resumed, renamed and removed; forks are compared, also those of a contest; one is
-promoted, or reports to its parent. Each key shows first what it would do. The keys are listed by ?.`,
+promoted, merged, or reports to its parent. Each key shows first what it would do. The keys are listed by ?.`,
 		Run: runTimeline,
 	}
 }
@@ -44,6 +46,16 @@ func runTimeline(c *call.Call) error {
 		Palette: c.Out.Palette, Now: c.Now, Words: timelineWords(c), Open: open, Stopped: c.Unwritten,
 		Checked: func(m missions.Mission) *missions.Check { return contests.Kept(c, m) },
 		Page:    func(text string) error { return pageText(c, text) },
+		EndMerge: func(ctx context.Context, into string, flags ...string) []string {
+			return endMerge(ctx, c, into, flags)
+		},
+		EditMerged: func(q missions.MergedPath) (content []byte, err error) {
+			err = c.Aside(func() (err error) {
+				content, err = merges.Edited(c, q)
+				return err
+			})
+			return content, err
+		},
 	}
 	if name := c.Arg(0); name != "" || caller.Mission != "" {
 		m, err := svc.Mission(ctx, missions.MissionRequest{Caller: caller, Name: name})
@@ -93,6 +105,14 @@ func timelineWords(c *call.Call) tui.Words {
 		Differences: func(forks []missions.ComparedFork) []string {
 			return written(c, func(p *print.Printer) { contests.WriteDifferences(p, forks) })
 		},
+		Merged: func(r missions.MergeResult) []string {
+			return written(c, func(p *print.Printer) { merges.WriteResult(p, r) })
+		},
+		MergeAnswers: mergeAnswers,
+		MergeTexts: func(q missions.MergedPath) []string {
+			return written(c, func(p *print.Printer) { merges.WriteTexts(p, q) })
+		},
+		MergeProposal: func(p missions.MergeProposal) string { return print.Clean(merges.SayProposal(p)) },
 		Forked: func(r missions.ForkResult) []string {
 			return written(c, func(p *print.Printer) {
 				forks.WriteForked(p, r)

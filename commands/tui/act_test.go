@@ -304,7 +304,7 @@ func TestHelpScrolls(t *testing.T) {
 	x := begin(t, world(1), 80, 12).keys("?").sees("more below")
 	x.keys(strings.Repeat("j", 100)).sees("leave      q")
 	x.misses("more below")
-	x.keys(strings.Repeat("k", 14)).sees("move       j k") // 22 lines, of which 8 are shown
+	x.keys(strings.Repeat("k", strings.Count(helpText, "\n"))).sees("move       j k")
 	x.keys("pgdown", "x").misses("filter     /")
 }
 

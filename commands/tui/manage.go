@@ -30,6 +30,8 @@ func manage(m *model, key string) tea.Cmd {
 		askReport(m, at)
 	case "C":
 		return showContest(m, at)
+	case "M":
+		return showMerge(m, at)
 	}
 	return nil
 }

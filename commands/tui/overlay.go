@@ -87,6 +87,7 @@ fork       f, from the snapshot: files and conversation
 missions   s stops the agent, r resumes it here, R renames, x removes
            among them, space marks two forks and d compares these
            C shows the forks of a contest; enter promotes one of them
+           M merges the fork that is shown, or goes on with what waits
 open       o shows a file as it was in the pager, O in your editor
 also       p pins a snapshot, y copies its id
 leave      q, ctrl+c; ctrl+z suspends`

@@ -52,6 +52,12 @@ var words = Words{
 	Reported: func(r missions.ReportResult) []string {
 		return []string{r.Update.From + " reports: " + r.Update.Text}
 	},
+	Merged: func(r missions.MergeResult) []string {
+		return []string{fmt.Sprintf("merged: %d open", len(r.Conflicts))}
+	},
+	MergeAnswers:  mergeAnswers,
+	MergeTexts:    func(q missions.MergedPath) []string { return []string{"sides of " + q.Path} },
+	MergeProposal: func(p missions.MergeProposal) string { return p.By + " proposes it" },
 }
 
 func (s *service) Restore(_ context.Context, r missions.RestoreRequest) (missions.RestoreResult, error) {

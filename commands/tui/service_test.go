@@ -22,6 +22,7 @@ type service struct {
 	refused error
 	opened  string // what was shown last
 
+	merge    waiting
 	overlaps []missions.Overlap
 	checks   map[string]*missions.Check // by fork
 	commits  []missions.Commit          // that a promotion can move the branch to

@@ -40,6 +40,14 @@ type Options struct {
 	// Page shows text in the pager, on the terminal, which is free for it.
 	Page func(text string) error
 
+	// EndMerge runs umbra merge for the merge that waits into a mission, with flags that end
+	// it, and returns what it prints.
+	EndMerge func(ctx context.Context, into string, flags ...string) []string
+
+	// EditMerged has the user write what a path of a merge becomes, on the terminal, which is
+	// free for it. The path has its texts.
+	EditMerged func(missions.MergedPath) ([]byte, error)
+
 	// later sends a message after a time; tests have no clock.
 	later func(time.Duration, tea.Msg) tea.Cmd
 	// release runs something while the terminal is released; tests have none.
@@ -64,6 +72,14 @@ type Words struct {
 	Promoted func(missions.PromoteResult) []string
 	// Differences are the changed lines of forks, path by path.
 	Differences func([]missions.ComparedFork) []string
+	// Merged are the lines that say what a merge would do, or has done.
+	Merged func(missions.MergeResult) []string
+	// MergeAnswers are what an open path of a merge may become.
+	MergeAnswers func(missions.MergeResult, missions.MergedPath) []MergeAnswer
+	// MergeTexts are what each side has changed at a path, and what is proposed.
+	MergeTexts func(missions.MergedPath) []string
+	// MergeProposal says who proposes what a path becomes, and why.
+	MergeProposal func(missions.MergeProposal) string
 	// Forked are the lines that say what a fork made.
 	Forked func(missions.ForkResult) []string
 	// Removed are the lines that say what went with missions, or would go.

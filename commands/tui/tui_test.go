@@ -52,6 +52,8 @@ func begin(t *testing.T, s *service, width, height int) *session {
 		s.opened = "page " + text
 		return nil
 	}
+	x.model.o.EndMerge = endMerge
+	x.model.o.EditMerged = func(missions.MergedPath) ([]byte, error) { return []byte("edited"), nil }
 	x.send(tea.WindowSizeMsg{Width: width, Height: height})
 	x.follow(x.model.Init())
 	return x

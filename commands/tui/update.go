@@ -76,6 +76,12 @@ func (m *model) take(msg tea.Msg) tea.Cmd {
 		msg.take(m)
 	case radar:
 		msg.take(m)
+	case merged:
+		return msg.take(m)
+	case mergeText:
+		return msg.take(m)
+	case mergeEdited:
+		return msg.take(m)
 	case forked:
 		return m.onForked(msg)
 	case opened:

@@ -1,0 +1,28 @@
+package timeline
+
+import (
+	"bytes"
+	"context"
+	"strings"
+
+	"github.com/umbra-vcs/umbra/commands/call"
+	"github.com/umbra-vcs/umbra/commands/merges"
+	"github.com/umbra-vcs/umbra/commands/tui"
+	"github.com/umbra-vcs/umbra/missions"
+)
+
+func mergeAnswers(r missions.MergeResult, q missions.MergedPath) (all []tui.MergeAnswer) {
+	for _, a := range merges.Answers(r, q) {
+		all = append(all, tui.MergeAnswer{Key: a.Letter, Text: a.Text, Take: a.Take})
+	}
+	return all
+}
+
+// endMerge runs umbra merge within this process, off the terminal, and returns what it prints.
+// It is interrupted when the timeline is left.
+func endMerge(ctx context.Context, c *call.Call, into string, flags []string) []string {
+	var said bytes.Buffer
+	env := c.Within(ctx, append([]string{"merge", "--into", into}, flags...), strings.NewReader(""), &said, &said)
+	env.Again(env)
+	return strings.Split(strings.TrimRight(said.String(), "\n"), "\n")
+}

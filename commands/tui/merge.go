@@ -1,0 +1,358 @@
+package tui
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/umbra-vcs/umbra/missions"
+)
+
+// A MergeAnswer is one thing that an open path of a merge may become, and the key that
+// takes it.
+type MergeAnswer struct {
+	Key, Text string
+	Take      missions.MergeTake // TakeFile is what the user edits
+}
+
+// merging shows the paths of a merge that waits, and takes what becomes of each.
+type merging struct {
+	id     int // tells its answers from those to others
+	of     missions.Mission
+	result missions.MergeResult
+	chosen string // the path that the keys act on
+	busy   bool   // nothing is taken before the answer is there
+}
+
+// merged is a merge as it stands now, or why that can't be told.
+type merged struct {
+	id     int
+	result missions.MergeResult
+	err    error
+}
+
+// mergeText is a path of a merge with what each side has there.
+type mergeText struct {
+	id   int
+	path missions.MergedPath
+	edit bool
+	err  error
+}
+
+// mergeEdited is what the user wrote that a path becomes.
+type mergeEdited struct {
+	id      int
+	path    string
+	content []byte
+	err     error
+}
+
+// showMerge shows the merge that waits into a mission or, of a fork, into its parent. Where
+// none waits, it shows what merging the fork comes to.
+func showMerge(m *model, at missions.Mission) tea.Cmd {
+	return merging{of: at}.ask(m, func(ctx context.Context, o Options) (missions.MergeResult, error) {
+		r, err := o.Service.Merge(ctx, missions.MergeRequest{Caller: o.Caller, Step: missions.MergeStatus, Into: at.ID})
+		if err != nil && missions.AsError(err).Kind == missions.KindNotFound && at.Parent != nil {
+			r, err = o.Service.Merge(ctx, missions.MergeRequest{Caller: o.Caller, Step: missions.MergeStatus, Into: at.Parent.Mission})
+		}
+		return r, err
+	})
+}
+
+// ask asks for the merge as it is after a step.
+func (g merging) ask(m *model, step func(context.Context, Options) (missions.MergeResult, error)) tea.Cmd {
+	m.asked++
+	g.id, g.busy = m.asked, true
+	if _, isShown := m.overlay.(merging); isShown {
+		m.overlay = g
+	} else {
+		m.lay(g)
+	}
+	ctx, o := m.ctx, m.o
+	return func() tea.Msg {
+		r, err := step(ctx, o)
+		return merged{g.id, r, err}
+	}
+}
+
+// take takes an answer, if it is to what is shown.
+func (a merged) take(m *model) tea.Cmd {
+	g, ok := m.overlay.(merging)
+	if !ok || g.id != a.id {
+		return nil
+	}
+	g.busy = false
+	m.overlay = g
+	switch {
+	case a.err == nil:
+		g.result = a.result
+		m.overlay = g.at(m, g.next())
+	case g.result.Into != "": // a step was refused: the merge is as it was
+		m.fail(a.err)
+	case missions.AsError(a.err).Kind == missions.KindNotFound && g.of.Parent != nil:
+		return planMerge(m, g.of)
+	default:
+		m.overlay = nil
+		m.fail(a.err)
+	}
+	return nil
+}
+
+// planMerge shows what merging a fork into its parent comes to.
+func planMerge(m *model, fork missions.Mission) tea.Cmd {
+	o := m.o
+	begin := func(ctx context.Context, preview bool) (missions.MergeResult, error) {
+		return o.Service.Merge(ctx, missions.MergeRequest{
+			Caller: o.Caller, Step: missions.MergeBegin, Forks: []string{fork.ID}, Into: fork.Parent.Mission, Preview: preview,
+		})
+	}
+	return deed{
+		title: "merge " + o.Clean(fork.Name) + " into " + o.Clean(m.missions.find(fork.Parent.Mission).Name),
+		plan: func(ctx context.Context, _ bool) ([]string, error) {
+			r, err := begin(ctx, true)
+			if err != nil {
+				return nil, err
+			}
+			said := o.Merged(r)
+			if len(r.Conflicts) > 0 {
+				said = append(said, "", "Nothing is changed before each of them is settled: enter begins, then M asks about them.")
+			}
+			return said, nil
+		},
+		do: func(ctx context.Context, _ bool) (outcome, error) {
+			r, err := begin(ctx, false)
+			switch {
+			case err != nil:
+				return outcome{}, err
+			case r.Done:
+				return outcome{said: o.Merged(r)}, nil
+			}
+			return outcome{note: o.Count(len(r.Conflicts), "path") + " to settle: M shows them"}, nil
+		},
+	}.ask(m)
+}
+
+// paths are those that are or were a question, the most severe first. Each stays where it is
+// when it is settled.
+func (g merging) paths() []missions.MergedPath {
+	paths := slices.Clone(g.result.Conflicts)
+	for _, q := range g.result.Taken {
+		if q.Chosen != "" {
+			paths = append(paths, q)
+		}
+	}
+	order := []missions.Severity{missions.SeverityCritical, missions.SeverityHigh, missions.SeverityMedium, missions.SeverityLow}
+	slices.SortFunc(paths, func(a, b missions.MergedPath) int {
+		return cmp.Or(slices.Index(order, a.Severity)-slices.Index(order, b.Severity), strings.Compare(a.Path, b.Path))
+	})
+	return paths
+}
+
+// next is where the keys act after an answer: at the path where they did while that is open,
+// else at the next one that is.
+func (g merging) next() int {
+	paths, at := g.paths(), max(g.index(), 0)
+	for i := range paths {
+		if i := (at + i) % len(paths); paths[i].Chosen == "" {
+			return i
+		}
+	}
+	return at
+}
+
+// index is where the path stands that the keys act on, -1 if it stands there no more.
+func (g merging) index() int {
+	return slices.IndexFunc(g.paths(), func(q missions.MergedPath) bool { return q.Path == g.chosen })
+}
+
+// mergeHead is how many lines are above the paths.
+const mergeHead = 2
+
+// at goes to a path, and shows it.
+func (g merging) at(m *model, i int) merging {
+	g.chosen = ""
+	if paths := g.paths(); len(paths) > 0 {
+		i = max(min(i, len(paths)-1), 0)
+		g.chosen = paths[i].Path
+	}
+	_, h := m.overSize()
+	m.above = max(0, i+mergeHead+1-h/2)
+	return g
+}
+
+func (g merging) key(m *model, k tea.KeyPressMsg) tea.Cmd {
+	key, i := k.String(), g.index()
+	switch {
+	case key == "esc", key == "q":
+		m.overlay = nil
+	case g.busy:
+	case key == "j", key == "down":
+		m.overlay = g.at(m, i+1)
+	case key == "k", key == "up":
+		m.overlay = g.at(m, i-1)
+	case key == "c":
+		return g.end(m, "merge into ", "The check runs first, where there is one. umbra undo takes it back.", "--continue")
+	case key == "f" && g.isCheckBad():
+		return g.end(m, "merge into ", "It is taken though the check does not pass. umbra undo takes it back.", "--continue", "--force")
+	case key == "x":
+		return g.end(m, "drop the merge into ", "Nothing of it is in any workspace. What you have chosen goes.", "--abort")
+	case i < 0:
+	case key == "enter":
+		return g.look(m, false)
+	default:
+		q := g.paths()[i]
+		for _, a := range m.o.MergeAnswers(g.result, q) {
+			if a.Key != key {
+				continue
+			}
+			if a.Take == missions.TakeFile {
+				return g.look(m, true)
+			}
+			return g.choose(m, missions.MergeChoice{Path: q.Path, Take: a.Take})
+		}
+	}
+	return nil
+}
+
+// choose keeps what becomes of a path, and goes to the next one.
+func (g merging) choose(m *model, c missions.MergeChoice) tea.Cmd {
+	into := g.result.Into
+	return g.ask(m, func(ctx context.Context, o Options) (missions.MergeResult, error) {
+		return o.Service.Merge(ctx, missions.MergeRequest{Caller: o.Caller, Step: missions.MergeResolve, Into: into, Choices: []missions.MergeChoice{c}})
+	})
+}
+
+// isCheckBad reports whether the check alone keeps the merge from its end.
+func (g merging) isCheckBad() bool {
+	return slices.ContainsFunc(g.result.Conflicts, func(q missions.MergedPath) bool { return q.Path == wholeMerge })
+}
+
+// wholeMerge stands for all paths, where the check does not pass on them.
+const wholeMerge = "."
+
+// end ends the merge as these flags say, once its user has said so.
+func (g merging) end(m *model, title, said string, flags ...string) tea.Cmd {
+	end, into := m.o.EndMerge, g.result.Into
+	return deed{title: title + m.o.Clean(into), said: []string{said}, do: func(ctx context.Context, _ bool) (outcome, error) {
+		return outcome{said: end(ctx, into, flags...)}, nil
+	}}.ask(m)
+}
+
+// look shows what each side has changed at the path in the pager, or has the user edit it.
+func (g merging) look(m *model, edit bool) tea.Cmd {
+	ctx, o, into, path, id := m.ctx, m.o, g.result.Into, g.chosen, g.id
+	return func() tea.Msg {
+		r, err := o.Service.Merge(ctx, missions.MergeRequest{Caller: o.Caller, Step: missions.MergeStatus, Into: into, Texts: []string{path}})
+		for _, q := range slices.Concat(r.Conflicts, r.Taken) {
+			if q.Path == path && q.Texts != nil && len(q.Texts.Sides) > 0 {
+				return mergeText{id, q, edit, err}
+			}
+		}
+		if err == nil {
+			err = missions.Errorf(missions.KindNotFound, "", "there is no text at %s to be shown", path)
+		}
+		return mergeText{id: id, err: err}
+	}
+}
+
+// take hands the terminal to the program that shows the text.
+func (a mergeText) take(m *model) tea.Cmd {
+	g, ok := m.overlay.(merging)
+	switch {
+	case !ok || g.id != a.id:
+		return nil
+	case a.err != nil:
+		m.fail(a.err)
+		return nil
+	case a.edit:
+		edited, edit := mergeEdited{id: a.id, path: a.path.Path}, m.o.EditMerged
+		return m.o.release(aside(func() error {
+			edited.content, edited.err = edit(a.path)
+			return nil
+		}), func(error) tea.Msg { return edited })
+	}
+	page, text := m.o.Page, strings.Join(m.o.MergeTexts(a.path), "\n")+"\n"
+	return m.o.release(aside(func() error { return page(text) }), func(err error) tea.Msg { return closed{err: err} })
+}
+
+// take takes what the user wrote.
+func (a mergeEdited) take(m *model) tea.Cmd {
+	g, ok := m.overlay.(merging)
+	switch {
+	case !ok || g.id != a.id:
+		return nil
+	case a.err != nil:
+		m.fail(a.err)
+		return nil
+	}
+	return g.choose(m, missions.MergeChoice{Path: a.path, Take: missions.TakeFile, Content: a.content})
+}
+
+func (g merging) lines(m *model, width int) []line {
+	if g.result.Into == "" {
+		return []line{{{"reading …", dim}}}
+	}
+	var from []string
+	for _, side := range g.result.From {
+		from = append(from, m.o.Clean(side.Mission))
+	}
+	lines := []line{
+		{{fmt.Sprintf("merge %s into %s", strings.Join(from, ", "), m.o.Clean(g.result.Into)), bold}},
+		{{fmt.Sprintf("%s taken, %d open", m.o.Count(len(g.result.Taken), "path"), len(g.result.Conflicts)), dim}},
+	}
+	for _, q := range g.paths() {
+		point := "  "
+		if q.Path == g.chosen {
+			point = "> "
+		}
+		became := ""
+		if q.Chosen != "" {
+			became = "  " + m.o.Clean(q.Chosen)
+		}
+		lines = append(lines, line{{point, plain}, {fmt.Sprintf("%-9s", q.Severity), severityStyle(q.Severity)}, {m.o.Clean(q.Path), plain}, {became, green}})
+		if q.Path == g.chosen {
+			lines = append(lines, g.answers(m, q, width)...)
+		}
+	}
+	if len(g.result.Conflicts) == 0 {
+		lines = append(lines, line{}, line{{"Nothing is open any more: c merges.", bold}})
+	}
+	return lines
+}
+
+// answers are why the path that the keys act on is a question, and what may become of it.
+func (g merging) answers(m *model, q missions.MergedPath, width int) []line {
+	const indent = "             "
+	lines := wrapped(indent+m.o.Clean(q.Reason+" ("+strings.Join(q.Missions, ", ")+")"), width, dim)
+	if q.Proposal != nil {
+		lines = append(lines, wrapped(indent+m.o.MergeProposal(*q.Proposal), width, yellow)...)
+	}
+	if q.Path == wholeMerge {
+		lines = append(lines, line{{indent + "f", bold}, {"  take it all the same", plain}})
+	}
+	for _, a := range m.o.MergeAnswers(g.result, q) {
+		lines = append(lines, line{{indent + a.Key, bold}, {"  " + a.Text, plain}})
+	}
+	return lines
+}
+
+func severityStyle(s missions.Severity) style {
+	switch s {
+	case missions.SeverityCritical:
+		return red
+	case missions.SeverityHigh:
+		return yellow
+	}
+	return plain
+}
+
+func (g merging) keys(*model) string {
+	if g.busy {
+		return "it is being asked  esc goes back"
+	}
+	return "enter shows both sides  c merges, x drops it  j k choose  esc goes back"
+}
