@@ -189,7 +189,12 @@ func (c *Call) TellDone(v any, text func(*print.Printer)) error {
 // PrintJSON writes v as JSON, or what was asked for of it.
 func (c *Call) PrintJSON(v any) error {
 	c.progress.end()
-	return c.Fields.Write(c.Stdout, v)
+	return c.writeJSON(func(w io.Writer) error { return c.Fields.Write(w, v) })
+}
+
+// PrintJSONLine is PrintJSON on one line.
+func (c *Call) PrintJSONLine(v any) error {
+	return c.writeJSON(func(w io.Writer) error { return c.Fields.WriteLine(w, v) })
 }
 
 // Notice tells the user something beside the result.

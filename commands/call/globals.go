@@ -23,9 +23,12 @@ type Globals struct {
 	Color    string // auto, always, never
 	noColor  bool   // another word for never
 	fields   string // of --json, "" if it was not given
-	Help     bool
-	Reach    Reach // not a flag: the command says it
-	Heeded   bool  // by an agent, for which a broken configuration stops nothing
+	jq       string // the filter that JSON goes through, "" for none
+
+	jqProgram string
+	Help      bool
+	Reach     Reach // not a flag: the command says it
+	Heeded    bool  // by an agent, for which a broken configuration stops nothing
 }
 
 func (g *Globals) Flags() []flags.Flag {
@@ -33,6 +36,7 @@ func (g *Globals) Flags() []flags.Flag {
 	return []flags.Flag{
 		flags.String("home", "keep Umbra's data in `DIR` (UMBRA_HOME)", &g.Home),
 		flags.Optional("json", "print JSON, or `FIELD,…` of it alone", &g.fields),
+		flags.String("jq", "print JSON as the program jq filters it with `FILTER`, texts without quotes", &g.jq),
 		flags.Bool("no-daemon", "start no daemon: work in this process (UMBRA_NO_DAEMON=1)", &g.NoDaemon),
 		flags.Bool("quiet", "no progress, no notices, no word of what was only done", &g.Quiet),
 		flags.Bool("yes", "answer questions with yes", &g.Yes),
@@ -66,8 +70,8 @@ func (g *Globals) Settle(env Env) error {
 			g.Fields = fields.Parse(g.fields)
 		}
 	}
-	if g.Home == "" {
-		return nil
+	if err := g.findJQ(env); err != nil || g.Home == "" {
+		return err
 	}
 	if !filepath.IsAbs(g.Home) {
 		cwd, err := env.Getwd()

@@ -81,7 +81,7 @@ type Event struct {
 
 func (e Event) write(c *call.Call) error {
 	if c.JSON {
-		return c.Fields.WriteLine(c.Stdout, e)
+		return c.PrintJSONLine(e)
 	}
 	if e.words {
 		e.print(c.Out)

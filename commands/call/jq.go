@@ -1,0 +1,47 @@
+package call
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os/exec"
+
+	"github.com/umbra-vcs/umbra/missions"
+)
+
+// findJQ finds the program that filters JSON for --jq, which is the user's own: a library
+// for it would cost each hook some two thousand allocations at its start.
+func (g *Globals) findJQ(env Env) (err error) {
+	if g.jq == "" {
+		return nil
+	}
+	g.JSON = true
+	if g.jqProgram, err = missions.LookPath("jq", "", env.Getenv("PATH")); err != nil {
+		return missions.Errorf(missions.KindNotFound, "install it (https://jqlang.org), or print all with --json", "--jq needs the program jq, which is not in PATH")
+	}
+	return nil
+}
+
+// writeJSON has write print JSON: through jq, where the user wants it filtered. A filter that
+// fails takes nothing back of what the command has done.
+func (c *Call) writeJSON(write func(io.Writer) error) error {
+	if c.jq == "" {
+		return write(c.Stdout)
+	}
+	var text, said bytes.Buffer
+	wrong := write(&text)
+	cmd := exec.Command(c.jqProgram, "-r", map[bool]string{false: "-M", true: "-C"}[c.Out.Color], " "+c.jq) // a filter may begin with -
+	cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = c.Environ(), &text, c.Stdout, &said
+	err := c.Run(cmd)
+	var exit *exec.ExitError
+	switch {
+	case err == nil:
+		return wrong
+	case errors.As(err, &exit):
+		said := bytes.TrimSpace(said.Bytes())
+		err = missions.Errorf(missions.KindUsage, "the command itself is done; try the filter on what --json prints", "--jq %q: %s", c.jq, said)
+	default:
+		err = missions.Errorf(missions.KindFailed, "", "run jq: %w", err)
+	}
+	return errors.Join(wrong, err)
+}
