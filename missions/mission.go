@@ -66,6 +66,14 @@ func (m Mission) IsAgentless() bool {
 	return m.State == StateClosed || m.State == StateInitializing
 }
 
+// CheckOwn refuses a mission that was fetched, where one of this home is needed.
+func (m Mission) CheckOwn() error {
+	if m.Remote == "" {
+		return nil
+	}
+	return Errorf(KindConflict, "umbra fork "+m.Name, "%s was fetched: it can be read and forked here, not changed", m.Name)
+}
+
 // IsUnmanned reports whether a mission has no agent, and no keeper that is about to start
 // one or has not told of its start yet.
 func (m Mission) IsUnmanned() bool { return m.IsAgentless() && m.Managed != ManagedKeeper }

@@ -111,6 +111,9 @@ func runFix(c *call.Call, o fixOptions) error {
 		return err
 	}
 	m, err := svc.Mission(ctx, missions.MissionRequest{Caller: caller, Name: c.Arg(0)})
+	if err == nil {
+		err = m.CheckOwn()
+	}
 	if err != nil {
 		return err
 	}

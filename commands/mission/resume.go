@@ -48,6 +48,9 @@ func runMissionResume(c *call.Call, o missionResumeOptions) error {
 		return err
 	}
 	m, err := svc.Mission(ctx, missions.MissionRequest{Caller: caller, Name: c.Arg(0)})
+	if err == nil {
+		err = m.CheckOwn()
+	}
 	if err != nil {
 		return err
 	}

@@ -40,6 +40,9 @@ func run(c *call.Call, all bool) error {
 	w := &watcher{svc: svc, request: missions.MissionsRequest{Caller: caller, All: all}}
 	for _, name := range c.Arguments {
 		m, err := svc.Mission(ctx, missions.MissionRequest{Caller: caller, Name: name})
+		if err == nil {
+			err = m.CheckOwn()
+		}
 		if err != nil {
 			return err
 		}

@@ -140,8 +140,5 @@ func (p *Project) NoteFetched(missions map[string]bool) error {
 
 // CheckOwn refuses to change a mission that was fetched.
 func (m *Mission) CheckOwn() error {
-	if m.Remote == "" {
-		return nil
-	}
-	return missions.Errorf(missions.KindConflict, "umbra fork "+m.Name, "%s was fetched: it can be read and forked here, not changed", m.Name)
+	return missions.Mission{Name: m.Name, Remote: m.Remote}.CheckOwn()
 }
