@@ -89,17 +89,21 @@ type Holders struct {
 }
 
 // PushedTo is a remote, and what the names of all refs there begin with that Umbra has pushed.
+// Of a file that was imported it is the file.
 type PushedTo struct {
-	Remote string `json:"remote"`
-	Refs   string `json:"refs"`
+	Remote  string `json:"remote"`
+	Refs    string `json:"refs,omitempty"`
+	File    string `json:"file,omitempty"`
+	Fetched bool   `json:"fetched,omitempty"` // what was fetched from it has the path
 }
 
 // Holder is a mission, and which of its own snapshots hold a path.
 type Holder struct {
 	ID        string    `json:"id"`
-	Name      string    `json:"name"` // "" of a mission that only pins keep
+	Name      string    `json:"name"` // "" of a mission that only pins and forks keep
 	Removed   bool      `json:"removed,omitempty"`
 	Live      bool      `json:"live,omitempty"`
+	Remote    string    `json:"remote,omitempty"` // where it was fetched from
 	Snapshots int       `json:"snapshots"`
 	Oldest    string    `json:"oldest"`
 	OldestAt  time.Time `json:"oldest_at"`

@@ -43,7 +43,7 @@ func describeHolders(list []missions.Holder) string {
 		name := h.Name
 		switch {
 		case name == "":
-			name = "a pin"
+			name = "a mission that is gone"
 		case h.Removed:
 			name += ", in the trash"
 		}
@@ -69,7 +69,7 @@ func forgettingSteps(found missions.Holders, secrets []string, caches string) []
 			"git rm --cached "+home.ShellQuote(found.Path))
 	}
 	for _, to := range found.Pushed {
-		steps = append(steps, "the remote "+to.Remote+" has what was pushed to it, and so may whoever has fetched: have all refs deleted there that begin with "+to.Refs)
+		steps = append(steps, forgettingElsewhere(to)...)
 	}
 	var live []string
 	for _, h := range found.Missions {
@@ -90,6 +90,20 @@ func forgettingSteps(found missions.Holders, secrets []string, caches string) []
 	}
 	return append(steps, "umbra daemon stop && rm -r "+home.ShellQuote(found.Dir)+" "+home.ShellQuote(caches),
 		"umbra doctor says then that they are gone, and how to say that you know; after that, what the journal has of them goes with:", "umbra doctor --fix")
+}
+
+// forgettingElsewhere is what is to be done about a remote. Ids of what was fetched from it are
+// those of another home: all of it can be forgotten here, and nothing in it changed.
+func forgettingElsewhere(to missions.PushedTo) (steps []string) {
+	if to.File != "" {
+		steps = append(steps, "the file "+to.File+" has it, and so has whoever has a copy: remove it")
+	} else {
+		steps = append(steps, "the remote "+to.Remote+" has what was pushed to it, and so may whoever has fetched: have all refs deleted there that begin with "+to.Refs)
+	}
+	if to.Fetched {
+		steps = append(steps, "forget what was fetched from "+to.Remote+", which is another home's; forks of it stay:", "umbra remote rm "+to.Remote)
+	}
+	return steps
 }
 
 // keepingOut are the commands that keep paths out of snapshots to come. A pattern of

@@ -2,6 +2,7 @@ package history
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,11 +20,15 @@ import (
 	"github.com/umbra-vcs/umbra/missions/remotes"
 )
 
-// holders lists which snapshots of a project hold a path: of every mission, removed ones
-// and what only a pin keeps among them. A snapshot that several missions share counts
-// for the one that it was taken for.
+// holders lists which snapshots of a project hold a path: of every mission, removed ones,
+// those that were fetched, and what only a pin keeps among them. A snapshot that several
+// missions share counts for the one that it was taken for.
 func (rd *Reader) holders(ctx context.Context, r missions.ForgetRequest) (missions.Holders, error) {
-	at, err := rd.addresses.FindMission(ctx, r.Caller, r.Mission, addresses.InProject)
+	reach := addresses.InProject
+	if _, _, fetched := missions.SplitFetched(r.Mission); fetched {
+		reach = addresses.InAnyProject // which is for what only reads
+	}
+	at, err := rd.addresses.FindMission(ctx, r.Caller, r.Mission, reach)
 	if err != nil {
 		return missions.Holders{}, err
 	}
@@ -32,12 +37,12 @@ func (rd *Reader) holders(ctx context.Context, r missions.ForgetRequest) (missio
 		return missions.Holders{}, err
 	}
 	if path == "" {
-		return missions.Holders{}, missions.Errorf(missions.KindUsage, "name a file or a directory below "+at.Binding.Workspace, "%s is the whole workspace", r.Path)
+		return missions.Holders{}, missions.Errorf(missions.KindUsage, "name a file or a directory below "+cmp.Or(at.Binding.Workspace, at.Project.Locations.Path), "%s is the whole workspace", r.Path)
 	}
 	s := &holderSearch{
 		project: at.Project, path: slashpath.Join(at.Binding.PathInRepo, path), scopes: map[string]string{},
 		walked: map[gitstore.ID]bool{}, holder: map[string]*missions.Holder{}, contents: map[gitstore.ID]bool{},
-		found: missions.Holders{Path: path, Project: at.Project.Name, Dir: at.Project.Dir},
+		remotes: map[string]bool{}, found: missions.Holders{Path: path, Project: at.Project.Name, Dir: at.Project.Dir},
 	}
 	if err := s.searchMissions(ctx, rd); err != nil {
 		return missions.Holders{}, err
@@ -50,7 +55,7 @@ func (rd *Reader) holders(ctx context.Context, r missions.ForgetRequest) (missio
 	for _, h := range s.found.Missions {
 		ids = append(ids, h.ID)
 	}
-	if s.found.Pushed, err = remotes.PushedTo(at.Project, ids); err != nil {
+	if s.found.Pushed, err = remotes.PushedTo(at.Project, ids, s.remotes); err != nil {
 		return missions.Holders{}, err
 	}
 	if repo := at.Binding.CommonDir; repo != "" && home.IsThere(repo) && len(s.contents) > 0 {
@@ -73,64 +78,87 @@ type holderSearch struct {
 	walked   map[gitstore.ID]bool
 	holder   map[string]*missions.Holder // by mission
 	contents map[gitstore.ID]bool        // what the path was
+	remotes  map[string]bool             // those from which it was fetched
 	found    missions.Holders
 }
 
 func (s *holderSearch) searchMissions(ctx context.Context, rd *Reader) error {
 	list, problems := rd.ProjectMissions(s.project)
 	removed, more := rd.RemovedMissionsIn(s.project)
-	addresses.NotifyProblems(ctx, append(problems, more...))
+	fetched, foreign := rd.FetchedMissions(s.project)
+	addresses.NotifyProblems(ctx, slices.Concat(problems, more, foreign))
 	s.found.Trash = removedNames(removed)
 	known := map[string]missions.Holder{}
 	for _, m := range append(list, removed...) {
 		s.scopes[m.ID] = m.Binding.PathInRepo
 		known[m.ID] = missions.Holder{ID: m.ID, Name: m.Name, Removed: m.InTrash, Live: missions.HasAgent(m.Lifecycle)}
 	}
+	for _, m := range fetched {
+		if known[m.ID].ID == "" {
+			known[m.ID] = missions.Holder{ID: m.ID, Name: m.Name, Remote: m.Remote}
+		}
+	}
 	refs, err := s.project.Store.Refs("")
 	if err != nil {
 		return err
 	}
 	for _, ref := range refs.Refs {
-		kind := ref.Name.Kind()
-		if kind != gitstore.RefAgent && kind != gitstore.RefTrashAgent && kind != gitstore.RefPin {
-			continue
-		}
-		newest := kind != gitstore.RefPin
-		for snap, err := range s.project.SnapshotCache.WalkHistory(s.project.Store, ref.ID) {
-			if err != nil {
-				return missions.Errorf(missions.KindDamaged, "umbra doctor", "look for %s: %w", s.path, err)
-			}
-			if ctx.Err() != nil {
-				return ctx.Err()
-			}
-			walked := s.walked[snap.ID]
-			if walked && !newest {
-				break // and so were those before it
-			}
-			held, err := s.look(snap, known)
-			if err != nil {
+		switch ref.Name.Kind() {
+		case gitstore.RefAgent, gitstore.RefTrashAgent, gitstore.RefFetchedAgent, gitstore.RefPin:
+			if err := s.searchHistory(ctx, ref, known); err != nil {
 				return err
 			}
-			for _, path := range held {
-				if newest && !known[ref.Name.Mission()].Removed && !slices.Contains(s.found.CapturedPaths, path) {
-					s.found.Captured, s.found.CapturedPaths = true, append(s.found.CapturedPaths, path)
-				}
-			}
-			if walked {
-				break
-			}
-			newest = false
 		}
 	}
 	return nil
 }
 
+// searchHistory looks through the snapshots that a ref leads to. Those of a mission that was
+// fetched are gone through, though another one has them too, until one holds the path.
+func (s *holderSearch) searchHistory(ctx context.Context, ref gitstore.Ref, known map[string]missions.Holder) error {
+	remote := ref.Name.Remote()
+	newest := remote == "" && ref.Name.Kind() != gitstore.RefPin
+	for snap, err := range s.project.SnapshotCache.WalkHistory(s.project.Store, ref.ID) {
+		if err != nil {
+			return missions.Errorf(missions.KindDamaged, "umbra doctor", "look for %s: %w", s.path, err)
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		walked := s.walked[snap.ID] // and so were those before it
+		if walked && !newest && (remote == "" || s.remotes[remote]) {
+			return nil
+		}
+		held, err := s.look(snap, known)
+		if err != nil {
+			return err
+		}
+		for _, path := range held {
+			if newest && !known[ref.Name.Mission()].Removed && !slices.Contains(s.found.CapturedPaths, path) {
+				s.found.Captured, s.found.CapturedPaths = true, append(s.found.CapturedPaths, path)
+			}
+		}
+		if remote != "" && len(held) > 0 {
+			s.remotes[remote] = true
+		}
+		if walked && remote == "" {
+			return nil
+		}
+		newest = false
+	}
+	return nil
+}
+
 // pathsIn are what the path is in snapshots of a mission, whose workspace may be another
-// directory of the repository. A mission that is not known may have had any of the others.
+// directory of the repository. A mission that is not known, or was fetched, may have had any
+// of the others, or all of the repository.
 func (s *holderSearch) pathsIn(mission string) (paths []string) {
 	scopes := []string{s.scopes[mission]}
 	if _, known := s.scopes[mission]; !known {
 		scopes = slices.Compact(slices.Sorted(maps.Values(s.scopes)))
+		if !slices.Contains(scopes, "") {
+			scopes = append(scopes, "")
+		}
 	}
 	for _, scope := range scopes {
 		if scope == "" {

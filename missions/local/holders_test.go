@@ -156,3 +156,50 @@ func TestForgetNamesRemotes(t *testing.T) {
 		}
 	}
 }
+
+// TestForgetNamesFetched: what was fetched holds the path too, also where nothing else does,
+// and the remote has it. It is said which remote is to be forgotten; then a fork of it still
+// holds the path.
+func TestForgetNamesFetched(t *testing.T) {
+	t.Parallel()
+	c := startRemote(t)
+	c.hook("SessionStart", map[string]any{"source": "startup"})
+	c.takeTurn("first", "key.txt", "hunter2\n")
+	theirs := "office/" + c.only().Name
+	c.push()
+	b := c.other("office")
+	b.fetch()
+	forget := func(mission string) (missions.Holders, string) {
+		t.Helper()
+		found, err := b.local.Forget(t.Context(), missions.ForgetRequest{Caller: b.caller(), Mission: mission, Path: "key.txt"})
+		b.fails("forget", err, missions.KindConflict)
+		return found, missions.AsError(err).Hint
+	}
+	named := func(mission string) {
+		t.Helper()
+		found, hint := forget(mission)
+		if len(found.Missions) != 1 || found.Missions[0].Name != theirs || found.Missions[0].Remote != "office" || found.Missions[0].Removed || found.Captured {
+			t.Errorf("%+v", found)
+		}
+		if !strings.Contains(hint, "the remote office has") || !strings.Contains(hint, "\numbra remote rm office\n") || strings.Contains(hint, "capture.secrets") {
+			t.Errorf("%s", hint)
+		}
+	}
+	named(theirs)
+	b.write("b.txt", "mine\n")
+	b.mission("mine")
+	named("mine")
+	if _, err := b.local.Fork(t.Context(), missions.ForkRequest{Caller: b.caller(), From: theirs, Name: "again"}); err != nil {
+		t.Fatal(err)
+	}
+	if found, hint := forget("mine"); len(found.Pushed) != 1 || !found.Pushed[0].Fetched || !strings.Contains(hint, "umbra remote rm office") {
+		t.Errorf("with a fork of it: %+v, %s", found, hint)
+	}
+	if _, err := b.local.RemoveRemote(t.Context(), missions.RemoteRequest{Caller: b.caller(), Name: "office"}); err != nil {
+		t.Fatal(err)
+	}
+	if found, hint := forget("mine"); !found.Captured || len(found.Pushed) > 0 || strings.Contains(hint, "remote") {
+		t.Errorf("of a remote that was forgotten: %+v, %s", found, hint)
+	}
+	b.healthy()
+}

@@ -68,16 +68,21 @@ func readSaved(p *projects.Project) (saved, error) {
 	return s, nil
 }
 
-// PushedTo are the remotes that have snapshots of some missions, and where each has them.
-func PushedTo(p *projects.Project, ids []string) ([]missions.PushedTo, error) {
+// PushedTo are the remotes that have snapshots of some missions, and where each has them: they
+// were pushed there, or fetched from there.
+func PushedTo(p *projects.Project, ids []string, fetched map[string]bool) ([]missions.PushedTo, error) {
 	s, err := readSaved(p)
 	if err != nil {
 		return nil, err
 	}
 	var list []missions.PushedTo
 	for _, r := range s.Remotes {
-		if slices.ContainsFunc(ids, func(id string) bool { _, ok := r.Pushed[id]; return ok }) {
-			list = append(list, missions.PushedTo{Remote: r.Name, Refs: refsAbove + r.Project + "/"})
+		one := missions.PushedTo{Remote: r.Name, Refs: refsAbove + r.Project + "/", Fetched: fetched[r.Name]}
+		if r.File {
+			one.Refs, one.File = "", r.URL
+		}
+		if one.Fetched || slices.ContainsFunc(ids, func(id string) bool { _, ok := r.Pushed[id]; return ok }) {
+			list = append(list, one)
 		}
 	}
 	return list, nil
