@@ -28,6 +28,9 @@ type Loss struct {
 	Snapshots []gitstore.ID
 	// Known is set if AcceptLost was called for it.
 	Known bool
+	// Remote is where the mission was fetched from, if no snapshot of this home's missions
+	// is among those: it may be fetched again.
+	Remote string
 }
 
 // lostFile lists the ids of what is lost for good, one a line.
@@ -97,7 +100,7 @@ func Losses(ctx context.Context, s *shadow.Store, roots ...gitstore.ID) ([]Loss,
 	if err != nil {
 		return nil, err
 	}
-	l := &lossLister{ctx: ctx, store: s, known: known, unread: r.Unread, below: map[gitstore.ID][]lostAt{}, at: map[lossKey]int{}}
+	l := &lossLister{ctx: ctx, store: s, known: known, unread: r.Unread, below: map[gitstore.ID][]lostAt{}, at: map[lossKey]int{}, has: map[gitstore.ID]bool{}}
 	return l.all()
 }
 
@@ -124,6 +127,7 @@ type lossLister struct {
 	known  map[gitstore.ID]bool
 	below  map[gitstore.ID][]lostAt // by tree
 	at     map[lossKey]int
+	has    map[gitstore.ID]bool // by what is found
 	found  []Loss
 }
 
@@ -132,6 +136,7 @@ type lossKey struct {
 	mission string
 	path    string
 	record  bool
+	remote  string
 }
 
 // lostAt is an object that can't be read, by its path below a tree.
@@ -146,28 +151,70 @@ func (l *lossLister) all() ([]Loss, error) {
 		return nil, err
 	}
 	seen := map[gitstore.ID]bool{}
-	for _, ref := range list.Refs {
-		if kind := ref.Name.Kind(); kind == gitstore.RefAgent || kind == gitstore.RefTrashAgent || kind == gitstore.RefPin {
+	// What this home's missions have too is theirs: what was fetched comes after them.
+	for _, kinds := range [][]gitstore.RefKind{{gitstore.RefAgent, gitstore.RefTrashAgent, gitstore.RefPin}, {gitstore.RefFetchedAgent}} {
+		for _, ref := range list.Refs {
+			if !slices.Contains(kinds, ref.Name.Kind()) {
+				continue
+			}
 			if err := l.history(ref, seen); err != nil {
 				return nil, err
 			}
 		}
 	}
+	for _, kind := range []gitstore.RefKind{gitstore.RefRecord, gitstore.RefTrashRecord, gitstore.RefFetchedRecord} {
+		for _, ref := range list.Refs {
+			if ref.Name.Kind() != kind {
+				continue
+			}
+			if err := l.records(ref); err != nil {
+				return nil, err
+			}
+		}
+	}
 	for id, err := range l.unread {
-		if !slices.ContainsFunc(l.found, func(loss Loss) bool { return loss.ID == id }) {
+		if !l.has[id] {
 			l.add(lossKey{id: id}, gitstore.ID{}, err)
 		}
 	}
 	return l.found, nil
 }
 
+// records goes through the records that a ref leads to, for what no snapshot names. It tells
+// of one that was fetched whose it is.
+func (l *lossLister) records(ref gitstore.Ref) error {
+	note := func(id gitstore.ID, path string, err error) {
+		key := lossKey{id: id}
+		if remote := ref.Name.Remote(); remote != "" {
+			key = lossKey{id, ref.Name.Mission(), path, true, remote}
+		}
+		if !l.has[id] {
+			l.add(key, gitstore.ID{}, err)
+		}
+	}
+	for record, err := range l.store.History(ref.ID, shadow.HistoryOptions{}) {
+		if err != nil {
+			var object *gitstore.ObjectError
+			if errors.As(err, &object) && l.unread[object.ID] != nil {
+				note(object.ID, "", object)
+			}
+			break // what is before it is out of reach
+		}
+		for _, lost := range l.in(record.Tree) {
+			note(lost.id, lost.path, l.unread[lost.id])
+		}
+	}
+	return l.ctx.Err()
+}
+
 // history goes through the snapshots that a ref leads to, each once.
 func (l *lossLister) history(ref gitstore.Ref, seen map[gitstore.ID]bool) error {
+	remote := ref.Name.Remote()
 	for snap, err := range l.store.Snapshots(ref.ID, shadow.HistoryOptions{}) {
 		if err != nil {
 			var object *gitstore.ObjectError
 			if errors.As(err, &object) && l.unread[object.ID] != nil {
-				l.add(lossKey{id: object.ID, mission: ref.Name.Mission()}, gitstore.ID{}, object)
+				l.add(lossKey{id: object.ID, mission: ref.Name.Mission(), remote: remote}, gitstore.ID{}, object)
 			}
 			return l.ctx.Err() // what is before it is out of reach
 		}
@@ -176,15 +223,15 @@ func (l *lossLister) history(ref gitstore.Ref, seen map[gitstore.ID]bool) error 
 		}
 		seen[snap.ID] = true
 		for _, lost := range l.in(snap.Tree) {
-			l.add(lossKey{lost.id, snap.Mission, lost.path, false}, snap.ID, l.unread[lost.id])
+			l.add(lossKey{lost.id, snap.Mission, lost.path, false, remote}, snap.ID, l.unread[lost.id])
 		}
 		record, err := l.store.Commit(snap.Record)
 		if err != nil {
-			l.add(lossKey{snap.Record, snap.Mission, "", true}, snap.ID, err)
+			l.add(lossKey{snap.Record, snap.Mission, "", true, remote}, snap.ID, err)
 			continue
 		}
 		for _, lost := range l.in(record.Tree) {
-			l.add(lossKey{lost.id, snap.Mission, lost.path, true}, snap.ID, l.unread[lost.id])
+			l.add(lossKey{lost.id, snap.Mission, lost.path, true, remote}, snap.ID, l.unread[lost.id])
 		}
 	}
 	return l.ctx.Err()
@@ -225,8 +272,8 @@ func (l *lossLister) add(key lossKey, snapshot gitstore.ID, err error) {
 	i, ok := l.at[key]
 	if !ok {
 		i = len(l.found)
-		l.at[key] = i
-		l.found = append(l.found, Loss{ID: key.id, Err: err, Mission: key.mission, Path: key.path, Record: key.record, Known: l.known[key.id]})
+		l.at[key], l.has[key.id] = i, true
+		l.found = append(l.found, Loss{ID: key.id, Err: err, Mission: key.mission, Path: key.path, Record: key.record, Known: l.known[key.id], Remote: key.remote})
 	}
 	if !snapshot.IsZero() {
 		l.found[i].Snapshots = append(l.found[i].Snapshots, snapshot)

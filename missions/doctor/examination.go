@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"path"
 	"path/filepath"
 
 	"github.com/umbra-vcs/umbra/gitstore"
@@ -12,6 +13,7 @@ import (
 	"github.com/umbra-vcs/umbra/missions/home"
 	"github.com/umbra-vcs/umbra/missions/moves"
 	"github.com/umbra-vcs/umbra/missions/projects"
+	"github.com/umbra-vcs/umbra/missions/remotes"
 )
 
 // Doctor checks every invariant and says what is wrong and what to type. With
@@ -140,21 +142,27 @@ func (x *Examination) checkProject(ctx context.Context, p *projects.Project) err
 	if err != nil {
 		return fmt.Errorf("check project %s: %w", p.Name, err)
 	}
-	said := map[string]bool{}
+	said := map[string]bool{} // by ID, or REMOTE/ID
 	for _, problem := range problems {
 		name := gitstore.RefName(problem.Ref)
-		said[name.Mission()] = true
+		said[path.Join(name.Remote(), name.Mission())] = true
 		if name.Kind() == gitstore.RefHead {
 			continue // by the missions' names
 		}
 		if len(problem.Lost) > 0 {
 			for _, loss := range problem.Lost {
-				said[loss.Mission] = true
+				said[path.Join(loss.Remote, loss.Mission)] = true
 			}
 			x.reportLost(p, problem)
 			continue
 		}
+		if name.Remote() != "" && problem.Fix == "" {
+			problem.Fix = remotes.AfterTorn(p, name)
+		}
 		x.report(missions.Problem{Invariant: problem.Invariant, Project: p.Name, Message: problemLine(problem), Fix: problem.Fix, Details: problem.Details}, nil)
+	}
+	for _, problem := range x.Examiner.rooms.Remotes.Check(p, said) {
+		x.report(problem, nil)
 	}
 	if err := x.checkRefless(ctx, p); err != nil {
 		return err

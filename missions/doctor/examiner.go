@@ -11,6 +11,7 @@ import (
 	"github.com/umbra-vcs/umbra/missions/hooks"
 	"github.com/umbra-vcs/umbra/missions/presence"
 	"github.com/umbra-vcs/umbra/missions/projects"
+	"github.com/umbra-vcs/umbra/missions/remotes"
 	"github.com/umbra-vcs/umbra/missions/restores"
 	"github.com/umbra-vcs/umbra/missions/snapshots"
 )
@@ -25,6 +26,7 @@ type Rooms struct {
 	Handovers     *handovers.Scheduler
 	Forks         *forks.Forker
 	Hooks         *hooks.Installer
+	Remotes       *remotes.Carrier
 }
 
 // Examiner checks the invariants of a home and mends what can be mended.

@@ -11,6 +11,7 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore/upkeep"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/projects"
+	"github.com/umbra-vcs/umbra/missions/remotes"
 )
 
 // maxPathsNamed is how many lost paths a line names; the details have all.
@@ -24,15 +25,12 @@ func (x *Examination) reportLost(p *projects.Project, problem upkeep.Problem) {
 	groups := map[lostGroup][]upkeep.Loss{}
 	for _, loss := range problem.Lost {
 		x.unreadable[loss.ID] = true
-		g := lostGroup{loss.Mission, loss.Record, loss.Path == "" && !loss.Record, loss.Known}
+		g := lostGroup{loss.Mission, loss.Record, loss.Path == "" && !loss.Record, loss.Known && loss.Remote == "", loss.Remote}
 		groups[g] = append(groups[g], loss)
 	}
 	for _, g := range slices.SortedFunc(maps.Keys(groups), lostGroup.compare) {
-		name := g.mission
-		if m, err := x.Examiner.LoadMissionOrRemoved(p, g.mission); err == nil {
-			name = m.Name
-		}
-		said := missions.Problem{Invariant: "I1", Project: p.Name, Mission: name, Message: g.message(groups[g], x.request.Fix || g.known)}
+		mended := g.known || x.request.Fix && g.remote == ""
+		said := missions.Problem{Invariant: "I1", Project: p.Name, Mission: x.holderOf(p, g), Message: g.message(groups[g], mended)}
 		for _, loss := range groups[g] {
 			said.Details = append(said.Details, lossDetail(loss))
 		}
@@ -40,6 +38,8 @@ func (x *Examination) reportLost(p *projects.Project, problem upkeep.Problem) {
 		case g.known:
 			x.Result.Lost = append(x.Result.Lost, said)
 			continue
+		case g.remote != "": // whoever it is of has it whole
+			said.Fix = remotes.Anew(p, g.remote)
 		case x.request.Fix:
 			said.Message += " (from now on umbra doctor only notes it)"
 		default:
@@ -49,16 +49,28 @@ func (x *Examination) reportLost(p *projects.Project, problem upkeep.Problem) {
 	}
 }
 
+// holderOf names the mission that has lost something.
+func (x *Examination) holderOf(p *projects.Project, g lostGroup) string {
+	if g.remote != "" {
+		return x.Examiner.rooms.Remotes.NameOf(p, g.remote, g.mission)
+	}
+	if m, err := x.Examiner.LoadMissionOrRemoved(p, g.mission); err == nil {
+		return m.Name
+	}
+	return g.mission
+}
+
 // lostGroup is what is said of in one line.
 type lostGroup struct {
 	mission string
 	record  bool
 	history bool // snapshots themselves
 	known   bool // it was said before
+	remote  string
 }
 
 func (g lostGroup) compare(o lostGroup) int {
-	return strings.Compare(fmt.Sprint(g.mission, g.record, g.history, g.known), fmt.Sprint(o.mission, o.record, o.history, o.known))
+	return strings.Compare(fmt.Sprint(g.remote, g.mission, g.record, g.history, g.known), fmt.Sprint(o.remote, o.mission, o.record, o.history, o.known))
 }
 
 func (g lostGroup) message(list []upkeep.Loss, mended bool) string {
@@ -133,6 +145,12 @@ func lossesIn(problems []upkeep.Problem) []upkeep.Loss {
 		lost = append(lost, p.Lost...)
 	}
 	return lost
+}
+
+// ownLosses are those of the missions of this home. What was fetched is not given up: it may
+// be fetched again.
+func ownLosses(lost []upkeep.Loss) []upkeep.Loss {
+	return slices.DeleteFunc(slices.Clone(lost), func(l upkeep.Loss) bool { return l.Remote != "" })
 }
 
 func countObjects(lost []upkeep.Loss) int {

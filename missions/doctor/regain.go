@@ -37,7 +37,7 @@ func (x *Examination) mendLost(ctx context.Context, p *projects.Project, problem
 	if back := had - left; back > 0 {
 		x.reportMended(p, "", fmt.Sprintf("%d of %d objects that snapshots hold and that were missing or damaged were read again", back, had))
 	}
-	if left == 0 {
+	if len(ownLosses(lossesIn(problems))) == 0 {
 		return problems, nil
 	}
 	x.continueMissions(ctx, p)
@@ -47,7 +47,7 @@ func (x *Examination) mendLost(ctx context.Context, p *projects.Project, problem
 	if problems, err = x.repositoryProblems(ctx, p); err != nil {
 		return nil, err
 	}
-	return problems, upkeep.AcceptLost(ctx, p.Store, lossesIn(problems))
+	return problems, upkeep.AcceptLost(ctx, p.Store, ownLosses(lossesIn(problems)))
 }
 
 // bridgeHistories lets histories go on over commits that are lost in the middle of them.

@@ -168,7 +168,7 @@ func (f *fetching) publish(ctx context.Context, id string, m theirMission, known
 	s := f.project.Store
 	read, err := f.project.ReadForeignMission(f.remote.Name, id, m.agent, m.record)
 	if err == nil {
-		err = f.checkHistory(read)
+		err = checkHistory(read)
 	}
 	if err != nil {
 		one.State, one.Reason = missions.TransferRejected, err.Error()
@@ -207,8 +207,8 @@ func (f *fetching) publish(ctx context.Context, id string, m theirMission, known
 
 // checkHistory proves that the records of a mission belong to its snapshots: that of the
 // newest is among them.
-func (f *fetching) checkHistory(m *projects.Mission) error {
-	is, err := f.project.Store.IsAncestor(m.Tip.Record, m.Record)
+func checkHistory(m *projects.Mission) error {
+	is, err := m.Project.Store.IsAncestor(m.Tip.Record, m.Record)
 	if err == nil && !is {
 		err = missions.Errorf(missions.KindDamaged, "", "the record of its newest snapshot is not among its records: a push of it may be under way")
 	}
