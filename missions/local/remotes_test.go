@@ -253,7 +253,8 @@ func TestRemotesAreNamed(t *testing.T) {
 	ctx := context.Background()
 	c.addRemote(c.testBench, "office") // the same one again
 	for what, err := range map[string]error{
-		"another URL":  second(c.local.AddRemote(ctx, missions.AddRemoteRequest{Caller: c.caller(), Name: "office", URL: "/elsewhere"})),
+		"another URL":  second(c.local.AddRemote(ctx, missions.AddRemoteRequest{Caller: c.caller(), Name: "office", URL: "elsewhere:work.git"})),
+		"a token":      second(c.local.AddRemote(ctx, missions.AddRemoteRequest{Caller: c.caller(), Name: "x", URL: "https://ghp_" + "9aKc3Zp7Qw1Xr5Tn8Yb2Lm6Vd4Hs0JfGe3Uq@github.com/a/b.git"})),
 		"an option":    second(c.local.AddRemote(ctx, missions.AddRemoteRequest{Caller: c.caller(), Name: "x", URL: "--upload-pack=x"})),
 		"a bad name":   second(c.local.AddRemote(ctx, missions.AddRemoteRequest{Caller: c.caller(), Name: "a/b", URL: c.url})),
 		"no such name": second(c.local.Push(ctx, missions.PushRequest{Caller: c.caller(), Remote: "home"})),

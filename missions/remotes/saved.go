@@ -137,7 +137,7 @@ func (c *Carrier) AddRemote(ctx context.Context, r missions.AddRemoteRequest) (m
 	if err := missions.CheckName(r.Name); err != nil {
 		return missions.Remote{}, err
 	}
-	url, err := remoteURL(r.Caller, r.URL)
+	url, err := c.addressOf(at, r)
 	if err != nil {
 		return missions.Remote{}, err
 	}
@@ -173,20 +173,6 @@ func (c *Carrier) AddRemote(ctx context.Context, r missions.AddRemoteRequest) (m
 		return missions.Remote{}, err
 	}
 	return c.view(p, one), nil
-}
-
-// remoteURL is what git is given: a path as the caller means it.
-func remoteURL(caller missions.Caller, url string) (string, error) {
-	switch {
-	case url == "" || strings.HasPrefix(url, "-") || strings.ContainsAny(url, "\n\x00"):
-		return "", missions.Errorf(missions.KindUsage, "give a directory, HOST:PATH, ssh://… or https://…", "%q is no address of a Git repository", url)
-	case strings.Contains(url, "://"):
-		return url, nil
-	}
-	if host, _, isHost := strings.Cut(url, ":"); isHost && !strings.Contains(host, "/") {
-		return url, nil
-	}
-	return projects.AbsolutePath(caller.Cwd, url), nil
 }
 
 // checkProjectName refuses what can't be a part of a ref.
