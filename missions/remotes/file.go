@@ -45,7 +45,11 @@ func (c *Carrier) Export(ctx context.Context, r missions.ExportRequest) (mission
 		if err := s.allow(p, r.Allow); err != nil {
 			return err
 		}
-		return c.export(ctx, p, file, moments, newSearch(p, s.Allowed), &result)
+		look, err := c.newSearch(p, r.Caller, s.Allowed)
+		if err != nil {
+			return err
+		}
+		return c.export(ctx, p, file, moments, look, &result)
 	})
 	return result, err
 }

@@ -44,7 +44,11 @@ func (c *Carrier) Push(ctx context.Context, r missions.PushRequest) (missions.Tr
 			return err
 		}
 		result.Remote = one.Name
-		sent := &pushing{Carrier: c, project: p, remote: one, at: c.remote(*one, r.Caller), search: newSearch(p, s.Allowed), result: &result}
+		look, err := c.newSearch(p, r.Caller, s.Allowed)
+		if err != nil {
+			return err
+		}
+		sent := &pushing{Carrier: c, project: p, remote: one, at: c.remote(*one, r.Caller), search: look, result: &result}
 		if err := sent.push(ctx, list); err != nil {
 			return err
 		}

@@ -1,18 +1,25 @@
 package remotes
 
 import (
+	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"io"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
+	"golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/transform"
+
 	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/secretnames"
 	"github.com/umbra-vcs/umbra/gitstore/transfer"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/addresses"
@@ -23,18 +30,27 @@ import (
 // search looks for secrets in what is about to leave, and counts it.
 type search struct {
 	project *projects.Project
+	names   secretnames.Patterns // of files that are secrets, as snapshots have it
+	held    heldFiles            // of the commit that was looked at last
 	allowed map[string]bool
 	found   map[string]*missions.SecretFinding // by the words that allow it
 	order   []*missions.SecretFinding
 	commits map[*missions.SecretFinding]gitstore.ID
 }
 
-func newSearch(p *projects.Project, allowed []string) *search {
-	s := &search{project: p, allowed: map[string]bool{}, found: map[string]*missions.SecretFinding{}, commits: map[*missions.SecretFinding]gitstore.ID{}}
+func (c *Carrier) newSearch(p *projects.Project, caller missions.Caller, allowed []string) (*search, error) {
+	config, err := c.CallerConfig(caller)
+	if err != nil {
+		return nil, err
+	}
+	s := &search{
+		project: p, names: secretnames.Compile(config.Capture.SecretPatterns()), allowed: map[string]bool{},
+		found: map[string]*missions.SecretFinding{}, commits: map[*missions.SecretFinding]gitstore.ID{},
+	}
 	for _, one := range allowed {
 		s.allowed[one] = true
 	}
-	return s
+	return s, nil
 }
 
 // Windows of a large file overlap by as much as a private key may take.
@@ -66,45 +82,81 @@ func (s *search) lookInto(m *projects.Mission, o transfer.Object) (size int64, e
 		return 0, err
 	}
 	defer r.Close()
-	buffer := make([]byte, min(size, windowSize))
+	in := bufio.NewReader(r)
+	file := s.fileOf(o)
+	if start, _ := in.Peek(len(archive)); file.path != "" && s.isSecret(file, string(start)) {
+		s.note(m, o, secretFile, []byte(file.path), "by its name")
+	}
+	return size, s.lookThroughFile(m, o, in, size)
+}
+
+// lookThroughFile looks through a text, window by window. Anything else is left out.
+func (s *search) lookThroughFile(m *projects.Mission, o transfer.Object, in *bufio.Reader, size int64) error {
+	text, most := io.Reader(in), size
+	if mark, _ := in.Peek(2); string(mark) == "\xff\xfe" || string(mark) == "\xfe\xff" {
+		text, most = transform.NewReader(in, unicode.UTF16(unicode.LittleEndian, unicode.ExpectBOM).NewDecoder()), 2*size
+	}
+	buffer := make([]byte, min(most, windowSize))
 	kept := 0
 	for first := true; ; first = false {
-		n, err := io.ReadFull(r, buffer[kept:])
+		n, err := io.ReadFull(text, buffer[kept:])
 		if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
-			return size, err
+			return err
 		}
-		text := buffer[:kept+n]
-		if first && bytes.IndexByte(text[:min(len(text), 8000)], 0) >= 0 {
-			return size, nil // no text, as Git tells it
+		window := buffer[:kept+n]
+		if n == 0 || first && bytes.IndexByte(window[:min(len(window), 8000)], 0) >= 0 {
+			return nil // its end, or no text, as Git tells it
 		}
-		s.lookThrough(m, o, text)
-		if err != nil || len(text) == 0 || int64(len(text)) == size {
-			return size, nil
+		s.lookThrough(m, o, window)
+		if err != nil {
+			return nil
 		}
-		kept = copy(buffer, text[max(0, len(text)-windowOverlap):])
+		kept = copy(buffer, window[max(0, len(window)-windowOverlap):])
 	}
+}
+
+// secretFile is the rule of a file that has the name of one.
+const secretFile = "secret-file"
+
+// archive begins a ZIP file, such as a presentation of Keynote, which has the name of a key.
+const archive = "PK\x03\x04"
+
+// isSecret reports whether a file of a workspace, which begins so, has a name that no
+// snapshot takes in: it came there by the user's own Git, or before the name was a rule.
+func (s *search) isSecret(f workspaceFile, start string) bool {
+	dir, name := path.Split(f.path)
+	dir = strings.TrimSuffix(dir, "/")
+	if start == "" || !s.names.Match(dir, name) || start == archive && s.names.MatchesKey(dir, name) {
+		return false
+	}
+	return !f.isLink(s) // which says where the secret is
 }
 
 func (s *search) lookThrough(m *projects.Mission, o transfer.Object, text []byte) {
 	for _, f := range secrets.Find(text) {
 		secret := text[f.Start:f.End]
-		sum := sha256.Sum256(append([]byte(f.Kind+"\x00"), secret...))
-		fingerprint := hex.EncodeToString(sum[:8])
-		words := f.Kind + ":" + fingerprint
-		if s.allowed[words] {
-			continue
-		}
-		if before := s.found[words]; before != nil {
-			before.Places++
-			continue
-		}
-		one := &missions.SecretFinding{Rule: f.Kind, Fingerprint: fingerprint, Mission: m.Name, Path: placeOf(o), Redacted: masked(secret), Places: 1}
-		s.found[words], s.order, s.commits[one] = one, append(s.order, one), o.Commit
+		s.note(m, o, f.Kind, secret, masked(secret))
 	}
 }
 
+// note adds a finding, unless it is allowed.
+func (s *search) note(m *projects.Mission, o transfer.Object, rule string, secret []byte, redacted string) {
+	sum := sha256.Sum256(append([]byte(rule+"\x00"), secret...))
+	fingerprint := hex.EncodeToString(sum[:8])
+	words := rule + ":" + fingerprint
+	if s.allowed[words] {
+		return
+	}
+	if before := s.found[words]; before != nil {
+		before.Places++
+		return
+	}
+	one := &missions.SecretFinding{Rule: rule, Fingerprint: fingerprint, Mission: m.Name, Path: s.placeOf(o), Redacted: redacted, Places: 1}
+	s.found[words], s.order, s.commits[one] = one, append(s.order, one), o.Commit
+}
+
 // placeOf says in words where an object is.
-func placeOf(o transfer.Object) string {
+func (s *search) placeOf(o transfer.Object) string {
 	switch side, isSide := strings.CutPrefix(o.Path, "session/side/"); {
 	case o.ID == o.Commit:
 		return "message"
@@ -113,7 +165,7 @@ func placeOf(o transfer.Object) string {
 	case strings.HasPrefix(o.Path, "session/chunks/"):
 		return "conversation"
 	}
-	return o.Path
+	return cmp.Or(s.fileOf(o).path, o.Path)
 }
 
 // masked is the beginning of a secret, too little to use it.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/umbra-vcs/umbra/gitstore/secretnames"
 	"github.com/umbra-vcs/umbra/missions/userfile"
 )
 
@@ -39,6 +40,9 @@ type Capture struct {
 	MaxBytes    int64    // in a workspace
 	Secrets     []string // patterns, beside the built-in ones
 }
+
+// SecretPatterns are the user's and the built-in patterns of files that hold credentials.
+func (c Capture) SecretPatterns() []string { return append(secretnames.Defaults(), c.Secrets...) }
 
 // Fork says where forks go.
 type Fork struct {

@@ -227,16 +227,16 @@ func putGitRecord(t *records.Tree, g gitRecord, s stagedRecord, blobs []gitstore
 		return err
 	}
 	if len(s.Entries) == 0 {
-		return errors.Join(t.Remove(projects.StagedDoc), t.Remove("git/blobs"))
+		return errors.Join(t.Remove(projects.StagedDoc), t.Remove(StagedBlobs))
 	}
 	if err := projects.WriteDoc(t, projects.StagedDoc, s); err != nil {
 		return err
 	}
-	if err := t.Remove("git/blobs"); err != nil {
+	if err := t.Remove(StagedBlobs); err != nil {
 		return err
 	}
 	for _, id := range blobs {
-		if err := t.PutEntry("git/blobs/"+id.String(), gitstore.ModeFile, id); err != nil {
+		if err := t.PutEntry(StagedBlobs+"/"+id.String(), gitstore.ModeFile, id); err != nil {
 			return err
 		}
 	}
@@ -260,12 +260,22 @@ func ReadGitRecord(p *projects.Project, s *gitstore.Snapshot) (gitRecord, staged
 	if !gitstore.IsCommitName(g.Head) {
 		g.Head = "" // the record may be a stranger's
 	}
-	doc, err = p.ReadRecordDoc(s, projects.StagedDoc)
-	if errors.Is(err, gitstore.ErrNoEntry) {
-		return g, staged, nil
-	}
+	staged.Entries, err = StagedIn(p, s.Record)
 	if err != nil {
-		return g, staged, err
+		err = missions.Errorf(missions.KindDamaged, "umbra doctor", "record of snapshot %s: %w", s.ID.Short(), err)
 	}
-	return g, staged, projects.ParseDoc(projects.StagedDoc, doc, &staged)
+	return g, staged, err
+}
+
+// StagedBlobs is where a record keeps the content of what was staged, by its ids.
+const StagedBlobs = "git/blobs"
+
+// StagedIn is what a record has as staged, nothing if there was no repository.
+func StagedIn(p *projects.Project, record gitstore.ID) ([]StagedItem, error) {
+	var staged stagedRecord
+	doc, err := p.Store.RecordFile(record, projects.StagedDoc)
+	if err != nil {
+		return nil, gitstore.Ignoring(err, gitstore.ErrNoEntry)
+	}
+	return staged.Entries, projects.ParseDoc(projects.StagedDoc, doc, &staged)
 }

@@ -25,14 +25,9 @@ func missionLimits(c settings.Capture, workspace string, before *settings.Limits
 // captureSettings are the limits as a capture takes them.
 func captureSettings(n settings.Limits) capture.Settings {
 	return capture.Settings{
-		SizeCap: n.MaxFileSize, FileBudget: n.MaxFiles, ByteBudget: n.MaxBytes, Secrets: secretPatterns(n.Capture),
+		SizeCap: n.MaxFileSize, FileBudget: n.MaxFiles, ByteBudget: n.MaxBytes, Secrets: n.SecretPatterns(),
 		NewSizeCap: n.NewFileSize, NewSecrets: n.NewSecrets,
 	}
-}
-
-// secretPatterns are the user's and the built-in patterns.
-func secretPatterns(c settings.Capture) []string {
-	return append(secretnames.Defaults(), c.Secrets...)
 }
 
 // isLeftOutByProject reports whether a skipped path would have been captured without
@@ -42,7 +37,7 @@ func isLeftOutByProject(c settings.Capture, s capture.Skipped) bool {
 	case capture.ReasonSize:
 		return s.Size <= c.MaxFileSize
 	case capture.ReasonSecret:
-		return !secretnames.IsSecret(secretPatterns(c), s.Path)
+		return !secretnames.IsSecret(c.SecretPatterns(), s.Path)
 	}
 	return false
 }
