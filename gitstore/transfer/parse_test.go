@@ -13,3 +13,22 @@ func TestParsePush(t *testing.T) {
 		t.Errorf("taken %v", taken)
 	}
 }
+
+func TestWithoutPassword(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"https://ada:pa@ss:word@git.example.com/a@b.git": "https://git.example.com/a@b.git",
+		"https://token@git.example.com":                  "https://git.example.com",
+		"ssh://git@git.example.com/team.git":             "ssh://git@git.example.com/team.git",
+		"git+ssh://git:secret@git.example.com:22/a.git":  "git+ssh://git@git.example.com:22/a.git",
+		"ssh://@git.example.com/":                        "ssh://git.example.com/",
+		"git@git.example.com:team/app.git":               "git@git.example.com:team/app.git",
+		"file:///srv/git@home.git":                       "file:///srv/git@home.git",
+		"no 'http://a:b@c/': ask x@y, not ssh://d:e@f":   "no 'http://c/': ask x@y, not ssh://d@f",
+		"": "", "://": "://", "a://": "a://",
+	} {
+		if got := WithoutPassword(text); got != want {
+			t.Errorf("%q is %q, not %q", text, got, want)
+		}
+	}
+}

@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"regexp"
 	"strings"
 
 	"github.com/umbra-vcs/umbra/gitstore"
@@ -46,10 +45,30 @@ func (e *Error) Error() string {
 // Unwrap gives the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-var passwordPattern = regexp.MustCompile(`(://)[^/@\s]+@`)
-
-// WithoutPassword is a text whose addresses say no user and no password.
-func WithoutPassword(text string) string { return passwordPattern.ReplaceAllString(text, "$1") }
+// WithoutPassword is a text whose addresses say no password. Those of ssh say the user still,
+// without whom they lead nowhere; elsewhere a user may be a token, and goes too.
+func WithoutPassword(text string) string {
+	var out strings.Builder
+	for {
+		scheme, rest, found := strings.Cut(text, "://")
+		out.WriteString(scheme)
+		if !found {
+			return out.String()
+		}
+		out.WriteString("://")
+		end := strings.IndexAny(rest, "/ \t\n")
+		if end < 0 {
+			end = len(rest)
+		}
+		if at := strings.LastIndexByte(rest[:end], '@'); at >= 0 {
+			if user, _, _ := strings.Cut(rest[:at], ":"); strings.HasSuffix(scheme, "ssh") && user != "" {
+				out.WriteString(user + "@")
+			}
+			rest = rest[at+1:]
+		}
+		text = rest
+	}
+}
 
 func (r Remote) failed(err error) error {
 	if err == nil || errors.Is(err, git.ErrNotInstalled) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
