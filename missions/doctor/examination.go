@@ -41,7 +41,8 @@ func (e *Examiner) Doctor(ctx context.Context, r missions.DoctorRequest) (missio
 	if err != nil {
 		return x.Result, err
 	}
-	if len(problems) == 0 && !missing { // else what seems to be no more may be what can't be read
+	// Else what seems to be no more may be what can't be read; what is only noted may be.
+	if len(problems) == 0 && (!missing || x.onlyNotes()) {
 		if err := x.checkLiveStates(projects); err != nil {
 			return x.Result, err
 		}
@@ -77,6 +78,9 @@ type Examination struct {
 	Chunks    map[gitstore.ID]int64
 	Inherited map[Inheritance]bool
 }
+
+// onlyNotes reports whether its user says to know what is wrong, and nothing is mended.
+func (x *Examination) onlyNotes() bool { return x.request.Known && !x.request.Fix }
 
 // report notes a problem, and mends it if that was asked for and is known how.
 func (x *Examination) report(p missions.Problem, mend func() error) {

@@ -22,7 +22,8 @@ const knownFile = "known.json"
 
 // settleKnown parts what was said to be known from the problems. On request all problems
 // of now are known from then on, and what is not found any more is forgotten. That projects
-// are gone is noted in their list: they may come back, and be lost again.
+// are gone is noted in their list: they may come back, and be lost again. What the journal
+// has of them is known with them.
 func (x *Examination) settleKnown(ctx context.Context) error {
 	var known []missions.Problem
 	text, err := disk.ReadFile(x.Examiner.Home.Path(knownFile))
@@ -48,7 +49,7 @@ func (x *Examination) settleKnown(ctx context.Context) error {
 	if !x.request.Known {
 		return nil
 	}
-	known = slices.DeleteFunc(slices.Clone(x.Result.Known), func(p missions.Problem) bool { return slices.Contains(x.gone, p.Project) })
+	known = slices.DeleteFunc(slices.Clone(x.Result.Known), func(p missions.Problem) bool { return p.Invariant == "I1" && slices.Contains(x.gone, p.Project) })
 	text, err = json.MarshalIndent(known, "", " ")
 	if err != nil {
 		return err
@@ -70,7 +71,7 @@ func (x *Examination) checkForgotten(op *journal.Operation, register []projects.
 	p := missions.Problem{Invariant: "I6", Project: name, Message: "the journal holds what a " + doc.Operation.Kind + " took away in a project that is no more"}
 	listed := slices.IndexFunc(register, func(e projects.RegisterEntry) bool { return e.Dir == name })
 	switch {
-	case listed >= 0 && register[listed].Forgotten:
+	case listed >= 0 && (register[listed].Forgotten || x.onlyNotes()):
 		x.report(p, op.Drop)
 	case listed < 0 && !slices.Contains(x.gone, name):
 		x.reportGone(name, p)

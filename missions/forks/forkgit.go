@@ -40,7 +40,7 @@ func (j *forkJob) addSourceGit(_ context.Context, source *fork.Source) error {
 	source.Head, source.Branch, source.Ancestors = g.Head, snapshots.BranchName(g.Branch), g.Ancestors
 	source.Unread = g.HeadUnreadReason()
 	if g.Operation != "" {
-		j.notes = append(j.notes, fmt.Sprintf("A %s was under way in the source's repository: it goes on there alone. "+
+		j.notes = append(j.notes, fmt.Sprintf("git %s was under way in the source's repository: it goes on there alone. "+
 			"The fork has its files, on a branch that begins at HEAD of that moment.", g.Operation))
 	}
 	for _, item := range staged.Entries {

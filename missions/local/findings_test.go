@@ -67,8 +67,12 @@ func TestProjectGoneFromHome(t *testing.T) {
 			t.Errorf("doctor: %+v", d.Problems)
 		}
 	}
-	if d := b.doctor(missions.DoctorRequest{Known: true}); len(d.Problems) != 0 || len(d.Known) != 1 || !strings.Contains(d.Known[0].Message, gone) {
+	if d := b.doctor(missions.DoctorRequest{Known: true}); len(d.Problems) != 0 || len(d.Known) != 2 || !strings.Contains(d.Known[0].Message, gone) {
 		t.Errorf("known: %+v %+v", d.Problems, d.Known)
+	}
+	state := "the state of a mission that is no more"
+	if d := b.doctor(missions.DoctorRequest{}); len(d.Problems) != 0 || len(d.Known) != 1 || !strings.Contains(d.Known[0].Message, state) {
+		t.Errorf("since it is known: %+v %+v", d.Problems, d.Known)
 	}
 	for _, r := range []missions.DoctorRequest{{Fix: true}, {}} {
 		if d := b.doctor(r); len(d.Problems) != 0 || len(d.Known) != 0 {
@@ -150,6 +154,7 @@ func TestProjectBackFromBackup(t *testing.T) {
 	move(dir, b.dir+".backup")
 	check(fix, 1, dir+" is gone")
 	check(know, 1)
+	check(look, 1)
 	check(fix, 0, away, "the state of a mission that is no more")
 	check(look, 0)
 }

@@ -79,7 +79,7 @@ func TestForkAmidOperation(t *testing.T) {
 			b.git("commit", "-q", "--allow-empty", "-m", "third")
 			b.git(c.begin...)
 			b.mission("source")
-			said := func() bool { return strings.Contains(b.forkNotes(), "A "+name+" was under way") }
+			said := func() bool { return strings.Contains(b.forkNotes(), "git "+name+" was under way") }
 			if !said() {
 				t.Error("nothing is said of it")
 			}

@@ -29,7 +29,7 @@ func (a Adapter) Event(env sessions.Environ, name string, input []byte) (session
 	if err := check(e); err != nil {
 		return sessions.Event{}, err
 	}
-	if isOtherAgents(env, e) {
+	if f.Text(cursorsField) != "" || isOtherAgents(env, e) {
 		e.Kind = sessions.KindOther
 		return e, nil
 	}
@@ -61,6 +61,10 @@ func (a Adapter) Event(env sessions.Environ, name string, input []byte) (session
 	}
 	return e, nil
 }
+
+// cursorsField is in each event of Cursor, which runs the hooks of Claude Code's settings,
+// the user's own too (https://cursor.com/docs/reference/third-party-hooks).
+const cursorsField = "cursor_version"
 
 // isOtherAgents reports an event of another agent: Copilot CLI runs the hooks of a
 // project's .claude/settings.json, with Claude Code's names for its events and a

@@ -217,6 +217,17 @@ func TestReply(t *testing.T) {
 	}
 }
 
+// TestEventOfCursor: Cursor runs Claude Code's hooks, and each of its events has its version.
+func TestEventOfCursor(t *testing.T) {
+	for _, name := range []string{"SessionStart", "UserPromptSubmit", "PreToolUse", "Stop"} {
+		const id = "11111111-1111-4111-8111-111111111111"
+		payload := fmt.Sprintf(`{"hook_event_name":%q,"session_id":%q,"conversation_id":%[2]q,"cursor_version":"1.7.2","workspace_roots":["/w"],"cwd":"/w","prompt":"x"}`, name, id)
+		if e, err := (Adapter{}).Event(sessions.Environ{}, "", []byte(payload)); err != nil || e.Kind != sessions.KindOther {
+			t.Errorf("%s: %s %v", name, e.Kind, err)
+		}
+	}
+}
+
 // TestEventOfAnotherAgent: Copilot CLI runs the hooks of a project's .claude/settings.json
 // (measured with 1.0.102). Nothing of it becomes a mission of Claude Code, but Claude Code
 // may have been started by such an agent, or such an agent by Claude Code.
