@@ -17,6 +17,11 @@ import (
 var (
 	ErrNotKept    = errors.New("not kept: too large, or not readable")
 	ErrNotAllowed = errors.New("not allowed to whoever runs Umbra")
+	// ErrNoSnapshot is why a file or directory of which only a snapshot tells has no ACL
+	// of its own.
+	ErrNoSnapshot = errors.New("no snapshot has it")
+	// ErrMaybeMask is why its group has fewer rights than were recorded.
+	ErrMaybeMask = errors.New("they may have been the mask of an ACL")
 )
 
 // Give gives what was kept, but for the time and the holes, to an open file or
@@ -175,37 +180,4 @@ func setXattr(fd int, name string, value []byte) error {
 		return nil
 	}
 	return unix.Fsetxattr(fd, name, value, 0)
-}
-
-// Inherit gives a new file, which was not made in the directory, what it would have got
-// there: its group if the directory has the set-group-ID bit, and rights by its default
-// ACL. Perm is the most that it may get; exact says that without an ACL it gets just
-// that, past the umask, and else stays as it was made.
-func Inherit(dir, file beneath.Opened, perm uint32, exact bool) []Lost {
-	var st unix.Stat_t
-	from, to := int(dir.Fd()), int(file.Fd())
-	if err := unix.Fstat(from, &st); err == nil && uint32(st.Mode)&unix.S_ISGID != 0 {
-		// That it may not be given to the group is no reason not to have it.
-		_ = unix.Fchown(to, -1, int(st.Gid))
-	}
-	k := Kept{Mode: Mode(perm)}
-	g := giving{kept: &k, fd: to, mode: perm}
-	value, err := xattrValue(from, defaultACL)
-	a, ok := parseACL(value)
-	switch {
-	case err != nil || len(value) == 0:
-		if !exact {
-			return nil
-		}
-	case !ok:
-		g.limit(0)
-	default:
-		a = a.limitedTo(perm)
-		g.mode = a.mode()
-		if len(a) > minimal {
-			g.acl(a.bytes())
-		}
-	}
-	g.bits()
-	return g.lost
 }

@@ -127,6 +127,10 @@ func (k *maker) directory(root *beneath.Root, path string) error {
 
 // finishDirectories gives the directories of a job the modes they had.
 func finishDirectories(j job) error {
+	inherits, err := hasDefaultACL(j.to)
+	if err != nil {
+		return err
+	}
 	for n := len(j.items) - 1; n >= 0; n-- {
 		i := j.items[n]
 		if i.kind != beneath.Directory {
@@ -137,7 +141,11 @@ func finishDirectories(j job) error {
 		if err != nil {
 			return err
 		}
-		if st.Perm() != i.perm {
+		given, err := j.giveACL(i, path, inherits)
+		if err != nil {
+			return err
+		}
+		if !given && st.Perm() != i.perm {
 			if err := j.to.Chmod(path, i.perm); err != nil {
 				return err
 			}

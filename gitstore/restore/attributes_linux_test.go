@@ -190,6 +190,68 @@ func TestRightsNeverWiden(t *testing.T) {
 	}
 }
 
+// acl gives a file or directory an ACL, and skips the test where there are none.
+func (l *lab) acl(t *testing.T, name, attribute, value string) {
+	t.Helper()
+	err := unix.Setxattr(l.path(name), attribute, []byte(value), 0)
+	if err == unix.ENOTSUP {
+		t.Skip("SKIPPED, NOT SHOWN: this file system has no ACLs")
+	}
+	l.must(err)
+}
+
+const mayHaveHad = "an ACL, if there was one,"
+
+// TestNewBelowDefaultACL: what a restore makes anew gets no more than the default ACL of the
+// directory above gives, nor more than was recorded, directories as well as files.
+func TestNewBelowDefaultACL(t *testing.T) {
+	l := newLab(t)
+	l.write("d/file", "content")
+	l.write("d/narrow", "content")
+	l.must(os.Chmod(l.path("d"), 0o775))
+	l.must(os.Chmod(l.path("d/file"), 0o664))
+	l.must(os.Chmod(l.path("d/narrow"), 0o604))
+	with := l.capture()
+	l.must(os.RemoveAll(l.path("d")))
+	l.acl(t, "", "system.posix_acl_default", posixACL(7, 7, 1, 5, 0))
+	l.wantNotes(l.carryOut(l.plan(l.capture(), with)), "d: "+mayHaveHad, "d/file: "+mayHaveHad, "d/narrow: "+mayHaveHad)
+	for name, want := range map[string][2]string{
+		"d":        {" 750 names", posixACL(7, 7, 1, 5, 0)},
+		"d/file":   {" 640 names", posixACL(6, 7, 1, 4, 0)},
+		"d/narrow": {" 600 names", posixACL(6, 7, 1, 0, 0)},
+	} {
+		is := l.attributes(name)[name]
+		if !strings.Contains(is, want[0]) || !strings.Contains(is, fmt.Sprintf("acl_access=%x", want[1])) {
+			t.Errorf("%s is %s, want%s and %x", name, is, want[0], want[1])
+		}
+	}
+}
+
+// TestNewBelowACL: of what an agent removed, the group's bits that a snapshot has may be the
+// mask of an ACL. The group does not get them where the directory above has an ACL.
+func TestNewBelowACL(t *testing.T) {
+	l := newLab(t)
+	l.write("plain/file", "content")
+	l.must(os.Chmod(l.path("plain/file"), 0o660))
+	l.write("d/e/file", "content")
+	l.write("d/e/open", "content")
+	l.must(os.Chmod(l.path("d/e"), 0o771))
+	l.must(os.Chmod(l.path("d/e/open"), 0o664))
+	l.acl(t, "d", "system.posix_acl_access", posixACL(7, 7, 0, 7, 0))
+	l.acl(t, "d/e/file", "system.posix_acl_access", posixACL(6, 6, 0, 6, 0))
+	with := l.capture()
+	l.must(os.RemoveAll(l.path("d/e")))
+	l.remove("plain/file")
+	l.wantNotes(l.carryOut(l.plan(l.capture(), with)),
+		"d/e: "+mayHaveHad, "d/e: rights of the group", "d/e/file: "+mayHaveHad, "d/e/file: rights of the group",
+		"d/e/open: "+mayHaveHad, "d/e/open: rights of the group")
+	for name, want := range map[string]string{"plain/file": " 660 names", "d/e": " 711 names", "d/e/file": " 600 names", "d/e/open": " 644 names"} {
+		if is := l.attributes(name)[name]; !strings.Contains(is, want) || strings.Contains(is, "acl") {
+			t.Errorf("%s is %s, want%s and no ACL", name, is, want)
+		}
+	}
+}
+
 // TestDirectoryIsClosedUntilDressed: nobody gets into a directory before it has its group
 // and its ACL again, which may deny them that.
 func TestDirectoryIsClosedUntilDressed(t *testing.T) {

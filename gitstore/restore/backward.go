@@ -39,7 +39,7 @@ func (r *run) backward() error {
 	try(r.eachBack(func(c *Change) bool { return c.Action() == Delete && c.Frees }, r.restoreDeleted))
 	try(r.judge())
 	for _, d := range plan.RemoveDirs {
-		try(r.dressDir(d))
+		try(noteObstacle(r, d.Path, "permission bits", r.dressDir(d)))
 	}
 	try(r.closeDirs())
 	try(r.syncChanged())

@@ -115,7 +115,7 @@ func (r *run) makeDir(d Directory) error {
 	if d.Kept != nil {
 		perm = 0o700
 	} else if bits, known := d.Perm.Known(); known {
-		perm = bits | 0o700
+		perm = attributes.WithoutMask(bits) | 0o700
 	}
 	if err := r.step("mkdir %s", d.Path); err != nil {
 		return err
@@ -133,35 +133,45 @@ func (r *run) makeDir(d Directory) error {
 // else is known of it.
 func (r *run) dressDir(d Directory) error {
 	st, there, err := statDir(r.Root, d.Path)
-	if err == nil && there && d.Kept != nil {
-		if given, err := giveDir(r, d); given || err != nil {
-			return err
-		}
-	}
 	perm, known := d.Perm.Known()
-	if err != nil || !there || !known {
+	if d.Kept != nil {
+		perm = uint32(d.Kept.Mode)
+	}
+	if err != nil || !there || d.Kept == nil && !known {
 		return err
 	}
-	return r.chmodDir(DirMode{Path: d.Path, From: st.Perm(), To: perm})
-}
-
-// giveDir gives a directory what it had, and reports false if it can't be opened.
-func giveDir(r *run, d Directory) (bool, error) {
 	dir, err := r.Root.OpenDir(d.Path)
 	if err != nil {
-		return false, nil
+		if absent(err) || beneath.ObstacleOf(err) != "" && st.Perm() == perm {
+			return nil // nothing was made here, or somebody else has made it
+		}
+		return err
 	}
 	defer dir.Close()
 	if err := r.step("dress %s", d.Path); err != nil {
-		return true, err
+		return err
 	}
 	failpoint.Hit("restore.dress.directory")
+	if d.Kept == nil {
+		return dressNewDir(r, d, dir, perm)
+	}
 	lost := d.Kept.Give(dir)
 	if err := r.Root.Chtimes(d.Path, d.Kept.Time(), d.Kept.Time()); err != nil && !absent(err) {
 		lost = append(lost, attributes.Lost{What: "time", Err: err})
 	}
 	noteLost(r, d.Path, lost)
-	return true, nil
+	return nil
+}
+
+// dressNewDir is for a directory of which a snapshot alone tells.
+func dressNewDir(r *run, d Directory, dir *beneath.Dir, perm uint32) error {
+	above, err := openAbove(r, d.Path)
+	if err != nil {
+		return err
+	}
+	defer above.Close()
+	noteLost(r, d.Path, attributes.Inherit(above, dir, perm, true))
+	return nil
 }
 
 // removeDir removes a directory if it is empty, and tells whether it is gone.

@@ -3,6 +3,7 @@ package restore
 import (
 	"errors"
 	"os"
+	"slices"
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/attributes"
@@ -53,7 +54,7 @@ func (o *outfit) put(r *run, at spot, path string, is *State, file *os.File) err
 	if o.kept != nil {
 		lost = append(lost, o.kept.Give(file)...)
 	} else {
-		inherited, err := inherit(r.Root, path, is, file)
+		inherited, err := inherit(r, path, is, file)
 		if err != nil {
 			return err
 		}
@@ -68,26 +69,34 @@ func (o *outfit) put(r *run, at spot, path string, is *State, file *os.File) err
 	return nil
 }
 
-// inherit gives a new file what its directory gives to files that are made in it: that is
-// the nearest one that is there, since it gives the same to directories.
-func inherit(root *beneath.Root, path string, is *State, file *os.File) ([]attributes.Lost, error) {
-	dir, there := parent(path), false
-	for ; ; dir = parent(dir) {
-		var err error
-		if _, there, err = statDir(root, dir); err != nil {
-			return nil, err
-		}
-		if there || dir == "" {
-			break
-		}
-	}
-	above, err := root.OpenDir(dir)
+// inherit gives a new file what its directory gives to files that are made in it.
+func inherit(r *run, path string, is *State, file *os.File) ([]attributes.Lost, error) {
+	above, err := openAbove(r, path)
 	if err != nil {
 		return nil, err
 	}
 	defer above.Close()
 	_, exact := is.Perm.Known()
 	return attributes.Inherit(above, file, newPerm(is), exact), nil
+}
+
+// openAbove opens the directory that what is made at a path inherits from: the nearest one
+// that was there before, since it gives the same to directories. What this operation has
+// made has no ACL but that.
+func openAbove(r *run, path string) (*beneath.Dir, error) {
+	dir := parent(path)
+	for ; dir != ""; dir = parent(dir) {
+		if _, made := slices.BinarySearchFunc(r.Document.Plan.MakeDirs, Directory{Path: dir}, topDown); made {
+			continue
+		}
+		if _, there, err := statDir(r.Root, dir); err != nil || there {
+			if err != nil {
+				return nil, err
+			}
+			break
+		}
+	}
+	return r.Root.OpenDir(dir)
 }
 
 // putLink gives a symbolic link owner and time.
