@@ -27,6 +27,8 @@ type MergeRequest struct {
 	Checked *MergeCheck `json:"checked,omitempty"`
 	// Proposed is, of MergeProposed, how the merger has ended.
 	Proposed *MergerEnd `json:"proposed,omitempty"`
+	// Merge is the ID of the one merge that the step is meant for, "" for any that waits.
+	Merge string `json:"merge,omitempty"`
 	// Texts are, of MergeStatus, the paths whose texts are wanted.
 	Texts []string `json:"texts,omitempty"`
 }
@@ -194,6 +196,7 @@ type MergeTrial struct {
 	CheckCommand string   `json:"check_command,omitempty"`
 	Tree         string   `json:"tree,omitempty"`
 	IntoID       string   `json:"into_id,omitempty"`
+	ID           string   `json:"id,omitempty"` // of the merge, while it waits
 	Scratch      *Mission `json:"scratch,omitempty"`
 	// Left are the missions that a merge which has ended had made for its check and its
 	// merger: nothing needs them any more.

@@ -36,7 +36,7 @@ func Open(c *call.Call, list []missions.Mission) (opened bool, err error) {
 	for _, m := range list {
 		o, err := startOpener(c, config.Launch.Open, m)
 		if err == nil {
-			err = o.await(c, svc, caller, time.Duration(config.Hooks.MaxWait))
+			err = o.await(c, svc, caller, max(time.Duration(config.Hooks.MaxWait), leastOpening))
 		}
 		if err != nil {
 			return true, missions.Errorf(missions.KindFailed, "umbra mission resume "+m.Name+" launches it by hand",

@@ -42,6 +42,10 @@ func startOpener(c *call.Call, command string, fork missions.Mission) (*opener, 
 	return o, nil
 }
 
+// leastOpening is how long a command has to fail in any case: no wait for prompts is no reason
+// to take one for opened that can't be run.
+const leastOpening = time.Second
+
 // await waits until the command has ended, or the fork has its agent: some commands end at
 // once, others with their terminal. A terminal in which no agent begins is left alone after
 // a while, since an agent may wait for this command.

@@ -71,6 +71,19 @@ func theirs(r missions.MergeResult, q missions.MergedPath) string {
 	return "the other"
 }
 
+// Keep keeps what a user has written that a path becomes, where the merge did not take it, and
+// says where that is.
+func Keep(path string, content []byte) string {
+	dir, err := os.MkdirTemp("", "umbra-merge-")
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, filepath.Base(path)), content, 0o600)
+	}
+	if err != nil {
+		return "what you wrote could not be kept: " + err.Error()
+	}
+	return "what you wrote is in " + print.Clean(dir)
+}
+
 // Edited has the user write what a path becomes, beginning with what is proposed, or with
 // what Git made of it. A file that is left as it was is an error: nothing was chosen.
 func Edited(c *call.Call, q missions.MergedPath) ([]byte, error) {

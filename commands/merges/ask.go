@@ -235,11 +235,15 @@ func (a *asker) edit(q missions.MergedPath) (done bool, err error) {
 		return false, a.c.Context.Err()
 	}
 	err = a.choose(missions.MergeChoice{Path: q.Path, Take: missions.TakeFile, Content: content})
-	if err != nil && missions.AsError(err).Kind == missions.KindUsage { // it has marks still
+	if err == nil {
+		return true, nil
+	}
+	a.c.Notice("%s", Keep(q.Path, content))
+	if missions.AsError(err).Kind == missions.KindUsage { // it has marks still
 		a.notChosen(q, err)
 		return false, nil
 	}
-	return err == nil, err
+	return false, err
 }
 
 func (a *asker) notChosen(q missions.MergedPath, err error) {

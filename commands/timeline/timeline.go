@@ -6,6 +6,7 @@ import (
 	"context"
 	"path/filepath"
 	"strings"
+	"sync"
 
 	"github.com/umbra-vcs/umbra/commands/call"
 	"github.com/umbra-vcs/umbra/commands/contests"
@@ -41,12 +42,15 @@ func runTimeline(c *call.Call) error {
 		return err
 	}
 	open := func(name string, content []byte, edit bool) (string, error) { return openFile(c, name, content, edit) }
+	var ending sync.WaitGroup
 	o := tui.Options{
 		Service: svc, Caller: caller, In: c.Stdin, Out: c.Stdout, Environ: c.Environ(), Color: c.Out.Color,
 		Palette: c.Out.Palette, Now: c.Now, Words: timelineWords(c), Open: open, Stopped: c.Unwritten,
 		Checked: func(m missions.Mission) *missions.Check { return contests.Kept(c, m) },
 		Page:    func(text string) error { return pageText(c, text) },
 		EndMerge: func(ctx context.Context, into string, flags ...string) []string {
+			ending.Add(1)
+			defer ending.Done()
 			return endMerge(ctx, c, into, flags)
 		},
 		EditMerged: func(q missions.MergedPath) (content []byte, err error) {
@@ -56,6 +60,7 @@ func runTimeline(c *call.Call) error {
 			})
 			return content, err
 		},
+		KeepEdited: merges.Keep,
 	}
 	if name := c.Arg(0); name != "" || caller.Mission != "" {
 		m, err := svc.Mission(ctx, missions.MissionRequest{Caller: caller, Name: name})
@@ -65,6 +70,7 @@ func runTimeline(c *call.Call) error {
 		o.Mission = m.ID
 	}
 	launch, err := tui.Run(ctx, o)
+	ending.Wait() // it was interrupted, and removes what it has made
 	if err != nil || launch == nil {
 		return err
 	}
@@ -87,7 +93,7 @@ func keepLaunched(c *call.Call, caller missions.Caller, l tui.Launch) error {
 // timelineWords is how the commands put things.
 func timelineWords(c *call.Call) tui.Words {
 	return tui.Words{
-		Clean: print.Clean, Count: print.Count, Short: print.Short,
+		Clean: print.Clean, Path: print.Path, Count: print.Count, Short: print.Short,
 		Place: func(path string) string { return print.Clean(fromHome(c, path)) },
 		Plan: func(did string, r missions.RestoreResult) []string {
 			r.Workspace = fromHome(c, r.Workspace)

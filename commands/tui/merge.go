@@ -25,7 +25,7 @@ type merging struct {
 	of     missions.Mission
 	result missions.MergeResult
 	chosen string // the path that the keys act on
-	busy   bool   // nothing is taken before the answer is there
+	busy   bool   // a key's answer is not there yet
 }
 
 // merged is a merge as it stands now, or why that can't be told.
@@ -91,15 +91,21 @@ func (a merged) take(m *model) tea.Cmd {
 	case a.err == nil:
 		g.result = a.result
 		m.overlay = g.at(m, g.next())
-	case g.result.Into != "": // a step was refused: the merge is as it was
+	case g.result.ID != "" && !isGone(a.err): // a step was refused: the merge is as it was
 		m.fail(a.err)
-	case missions.AsError(a.err).Kind == missions.KindNotFound && g.of.Parent != nil:
+	case g.result.ID == "" && missions.AsError(a.err).Kind == missions.KindNotFound && g.of.Parent != nil:
 		return planMerge(m, g.of)
 	default:
 		m.overlay = nil
 		m.fail(a.err)
 	}
 	return nil
+}
+
+// isGone reports whether a merge waits no more, or another one does.
+func isGone(err error) bool {
+	kind := missions.AsError(err).Kind
+	return kind == missions.KindNotFound || kind == missions.KindConflict
 }
 
 // planMerge shows what merging a fork into its parent comes to.
@@ -131,7 +137,7 @@ func planMerge(m *model, fork missions.Mission) tea.Cmd {
 			case r.Done:
 				return outcome{said: o.Merged(r)}, nil
 			}
-			return outcome{note: o.Count(len(r.Conflicts), "path") + " to settle: M shows them"}, nil
+			return outcome{note: strings.Join(append([]string{o.Count(len(r.Conflicts), "path") + " to settle: M shows them"}, r.Notes...), "; ")}, nil
 		},
 	}.ask(m)
 }
@@ -195,11 +201,13 @@ func (g merging) key(m *model, k tea.KeyPressMsg) tea.Cmd {
 	case key == "k", key == "up":
 		m.overlay = g.at(m, i-1)
 	case key == "c":
-		return g.end(m, "merge into ", "The check runs first, where there is one. umbra undo takes it back.", "--continue")
+		return g.end(m, "merge into ", "umbra undo takes it back.", "--continue")
 	case key == "f" && g.isCheckBad():
 		return g.end(m, "merge into ", "It is taken though the check does not pass. umbra undo takes it back.", "--continue", "--force")
 	case key == "x":
 		return g.end(m, "drop the merge into ", "Nothing of it is in any workspace. What you have chosen goes.", "--abort")
+	case key == "a":
+		return g.choose(m, g.allMerged()...)
 	case i < 0:
 	case key == "enter":
 		return g.look(m, false)
@@ -218,42 +226,83 @@ func (g merging) key(m *model, k tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-// choose keeps what becomes of a path, and goes to the next one.
-func (g merging) choose(m *model, c missions.MergeChoice) tea.Cmd {
-	into := g.result.Into
+// choose keeps what becomes of paths, and goes to the next one that is open.
+func (g merging) choose(m *model, choices ...missions.MergeChoice) tea.Cmd {
+	if len(choices) == 0 {
+		return nil
+	}
+	r := g.request(m, missions.MergeResolve)
+	r.Choices = choices
 	return g.ask(m, func(ctx context.Context, o Options) (missions.MergeResult, error) {
-		return o.Service.Merge(ctx, missions.MergeRequest{Caller: o.Caller, Step: missions.MergeResolve, Into: into, Choices: []missions.MergeChoice{c}})
+		result, err := o.Service.Merge(ctx, r)
+		if wrote := choices[0].Content; err != nil && len(wrote) > 0 {
+			e := missions.AsError(err)
+			err = missions.Errorf(e.Kind, e.Hint, "%s; %s", e.Message, o.KeepEdited(choices[0].Path, wrote))
+		}
+		return result, err
 	})
 }
 
-// isCheckBad reports whether the check alone keeps the merge from its end.
-func (g merging) isCheckBad() bool {
-	return slices.ContainsFunc(g.result.Conflicts, func(q missions.MergedPath) bool { return q.Path == wholeMerge })
+// request is a step of this merge, and of no other one.
+func (g merging) request(m *model, step missions.MergeStep) missions.MergeRequest {
+	return missions.MergeRequest{Caller: m.o.Caller, Step: step, Into: g.result.IntoID, Merge: g.result.ID}
 }
 
-// wholeMerge stands for all paths, where the check does not pass on them.
-const wholeMerge = "."
+// allMerged takes what Git merged, of every path that is open and no more than that.
+func (g merging) allMerged() (list []missions.MergeChoice) {
+	for _, q := range g.result.Conflicts {
+		if q.Severity != missions.SeverityCritical && slices.Contains(q.Options, missions.TakeMerged) {
+			list = append(list, missions.MergeChoice{Path: q.Path, Take: missions.TakeMerged})
+		}
+	}
+	return list
+}
 
-// end ends the merge as these flags say, once its user has said so.
+// isCheckBad reports whether the check does not like what the merge is by now.
+func (g merging) isCheckBad() bool {
+	return g.result.Check != nil && g.result.Check.State != missions.CheckGood
+}
+
+// end ends the merge as these flags say, once its user has seen what that comes to.
 func (g merging) end(m *model, title, said string, flags ...string) tea.Cmd {
-	end, into := m.o.EndMerge, g.result.Into
-	return deed{title: title + m.o.Clean(into), said: []string{said}, do: func(ctx context.Context, _ bool) (outcome, error) {
-		return outcome{said: end(ctx, into, flags...)}, nil
-	}}.ask(m)
+	o, r := m.o, g.request(m, missions.MergeStatus)
+	return deed{
+		title: title + o.Clean(g.result.Into),
+		plan: func(ctx context.Context, _ bool) ([]string, error) {
+			now, err := o.Service.Merge(ctx, r)
+			if err != nil {
+				return nil, err
+			}
+			lines := append(o.Merged(now), "")
+			if flags[0] == "--continue" && now.NeedsMerger() {
+				lines = append(lines, o.Clean(now.Merger)+" is asked first what becomes of paths.")
+			}
+			if len(flags) == 1 && flags[0] == "--continue" && now.CheckCommand != "" {
+				lines = append(lines, "The check runs first: "+o.Clean(now.CheckCommand))
+			}
+			return append(lines, said), nil
+		},
+		do: func(ctx context.Context, _ bool) (outcome, error) {
+			return outcome{said: o.EndMerge(ctx, r.Into, flags...)}, nil
+		},
+	}.ask(m)
 }
 
 // look shows what each side has changed at the path in the pager, or has the user edit it.
 func (g merging) look(m *model, edit bool) tea.Cmd {
-	ctx, o, into, path, id := m.ctx, m.o, g.result.Into, g.chosen, g.id
+	g.busy = true
+	m.overlay = g
+	ctx, o, id, path, r := m.ctx, m.o, g.id, g.chosen, g.request(m, missions.MergeStatus)
+	r.Texts = []string{path}
 	return func() tea.Msg {
-		r, err := o.Service.Merge(ctx, missions.MergeRequest{Caller: o.Caller, Step: missions.MergeStatus, Into: into, Texts: []string{path}})
-		for _, q := range slices.Concat(r.Conflicts, r.Taken) {
+		result, err := o.Service.Merge(ctx, r)
+		for _, q := range slices.Concat(result.Conflicts, result.Taken) {
 			if q.Path == path && q.Texts != nil && len(q.Texts.Sides) > 0 {
 				return mergeText{id, q, edit, err}
 			}
 		}
 		if err == nil {
-			err = missions.Errorf(missions.KindNotFound, "", "there is no text at %s to be shown", path)
+			err = missions.Errorf(missions.KindUsage, "", "there is no text at %s to be shown", path)
 		}
 		return mergeText{id: id, err: err}
 	}
@@ -266,15 +315,19 @@ func (a mergeText) take(m *model) tea.Cmd {
 	case !ok || g.id != a.id:
 		return nil
 	case a.err != nil:
-		m.fail(a.err)
-		return nil
+		return merged{id: a.id, err: a.err}.take(m)
 	case a.edit:
 		edited, edit := mergeEdited{id: a.id, path: a.path.Path}, m.o.EditMerged
-		return m.o.release(aside(func() error {
-			edited.content, edited.err = edit(a.path)
-			return nil
-		}), func(error) tea.Msg { return edited })
+		return m.o.release(aside(func() (err error) {
+			edited.content, err = edit(a.path)
+			return err
+		}), func(err error) tea.Msg {
+			edited.err = err
+			return edited
+		})
 	}
+	g.busy = false
+	m.overlay = g
 	page, text := m.o.Page, strings.Join(m.o.MergeTexts(a.path), "\n")+"\n"
 	return m.o.release(aside(func() error { return page(text) }), func(err error) tea.Msg { return closed{err: err} })
 }
@@ -284,8 +337,13 @@ func (a mergeEdited) take(m *model) tea.Cmd {
 	g, ok := m.overlay.(merging)
 	switch {
 	case !ok || g.id != a.id:
+		if a.err == nil {
+			m.say(m.o.KeepEdited(a.path, a.content))
+		}
 		return nil
 	case a.err != nil:
+		g.busy = false
+		m.overlay = g
 		m.fail(a.err)
 		return nil
 	}
@@ -313,12 +371,18 @@ func (g merging) lines(m *model, width int) []line {
 		if q.Chosen != "" {
 			became = "  " + m.o.Clean(q.Chosen)
 		}
-		lines = append(lines, line{{point, plain}, {fmt.Sprintf("%-9s", q.Severity), severityStyle(q.Severity)}, {m.o.Clean(q.Path), plain}, {became, green}})
+		lines = append(lines, line{{point, plain}, {fmt.Sprintf("%-9s", q.Severity), severityStyle(q.Severity)}, {m.o.Path(q.Path), plain}, {became, green}})
 		if q.Path == g.chosen {
 			lines = append(lines, g.answers(m, q, width)...)
 		}
 	}
-	if len(g.result.Conflicts) == 0 {
+	if n := len(g.allMerged()); n > 1 {
+		lines = append(lines, line{}, line{{"a", bold}, {fmt.Sprintf("  takes what Git merged, of %d paths", n), plain}})
+	}
+	switch {
+	case g.isCheckBad():
+		lines = append(lines, line{}, line{{"The check does not pass: c checks again, f takes it all the same.", bold}})
+	case len(g.result.Conflicts) == 0:
 		lines = append(lines, line{}, line{{"Nothing is open any more: c merges.", bold}})
 	}
 	return lines
@@ -330,9 +394,6 @@ func (g merging) answers(m *model, q missions.MergedPath, width int) []line {
 	lines := wrapped(indent+m.o.Clean(q.Reason+" ("+strings.Join(q.Missions, ", ")+")"), width, dim)
 	if q.Proposal != nil {
 		lines = append(lines, wrapped(indent+m.o.MergeProposal(*q.Proposal), width, yellow)...)
-	}
-	if q.Path == wholeMerge {
-		lines = append(lines, line{{indent + "f", bold}, {"  take it all the same", plain}})
 	}
 	for _, a := range m.o.MergeAnswers(g.result, q) {
 		lines = append(lines, line{{indent + a.Key, bold}, {"  " + a.Text, plain}})

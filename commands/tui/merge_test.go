@@ -6,15 +6,19 @@ import (
 	"strings"
 	"testing"
 
+	tea "charm.land/bubbletea/v2"
+
 	"github.com/umbra-vcs/umbra/missions"
 )
 
 // waiting is a merge that waits, as the Service keeps it.
 type waiting struct {
-	into    string // "" for none
-	open    []missions.MergedPath
-	taken   []missions.MergedPath
-	refused error // why the next choice is
+	id, into string // "" for none
+	open     []missions.MergedPath
+	taken    []missions.MergedPath
+	check    *missions.Check
+	merger   string
+	refused  error // why the next choice is
 }
 
 func (s *service) Merge(_ context.Context, r missions.MergeRequest) (missions.MergeResult, error) {
@@ -23,32 +27,32 @@ func (s *service) Merge(_ context.Context, r missions.MergeRequest) (missions.Me
 	for _, c := range r.Choices {
 		s.called("%s=%s%s", c.Path, c.Take, c.Content)
 	}
-	switch r.Step {
-	case missions.MergeBegin:
-		if !r.Preview {
-			w.into = r.Into
-		}
-	case missions.MergeResolve:
-		if w.refused != nil {
-			return missions.MergeResult{}, w.refused
-		}
-		i := slices.IndexFunc(w.open, func(q missions.MergedPath) bool { return q.Path == r.Choices[0].Path })
-		q := w.open[i]
-		q.Chosen = string(r.Choices[0].Take)
-		w.open, w.taken = append(w.open[:i:i], w.open[i+1:]...), append(w.taken, q)
-	default:
-		if r.Into != w.into {
-			return missions.MergeResult{}, missions.Errorf(missions.KindNotFound, "umbra merge FORK", "no merge into %s waits", r.Into)
-		}
+	switch {
+	case r.Step == missions.MergeBegin && r.Preview:
+	case r.Step == missions.MergeBegin:
+		w.id, w.into = "begun", r.Into
+	case r.Into != w.into:
+		return missions.MergeResult{}, missions.Errorf(missions.KindNotFound, "umbra merge FORK", "no merge into %s waits", r.Into)
+	case r.Merge != "" && r.Merge != w.id:
+		return missions.MergeResult{}, missions.Errorf(missions.KindConflict, "umbra merge --status", "another merge waits by now")
+	case r.Step == missions.MergeResolve && w.refused != nil:
+		return missions.MergeResult{}, w.refused
 	}
-	result := missions.MergeResult{Into: r.Into, From: []missions.MergeSide{{Mission: "french"}}, Conflicts: slices.Clone(w.open), Taken: slices.Clone(w.taken)}
+	for _, c := range r.Choices {
+		i := slices.IndexFunc(w.open, func(q missions.MergedPath) bool { return q.Path == c.Path })
+		q := w.open[i]
+		q.Chosen = string(c.Take)
+		w.open, w.taken = append(w.open[:i:i], w.open[i+1:]...), append(w.taken, q)
+	}
+	result := missions.MergeResult{Into: "the target", From: []missions.MergeSide{{Mission: "french"}}, Conflicts: slices.Clone(w.open), Taken: slices.Clone(w.taken)}
+	result.Check, result.ID, result.IntoID, result.Merger, result.CheckCommand = w.check, w.id, r.Into, w.merger, "make test"
 	result.Done = r.Step == missions.MergeBegin && len(w.open) == 0
 	for i := range result.Conflicts {
 		if len(r.Texts) > 0 {
 			result.Conflicts[i].Texts = &missions.MergeTexts{}
 		}
 		if len(r.Texts) > 0 && result.Conflicts[i].Path != "binary" {
-			result.Conflicts[i].Texts = &missions.MergeTexts{Sides: []missions.MergeText{{Mission: "demo"}}}
+			result.Conflicts[i].Texts.Sides = []missions.MergeText{{Mission: "demo"}}
 		}
 	}
 	return result, nil
@@ -77,8 +81,8 @@ func TestMerge(t *testing.T) {
 	x := begin(t, s, 100, 30).keys("tab", "tab", "j", "M").sees("merge french into demo", "merged: 2 open", "enter begins, then M asks")
 	x.keys("enter").sees("2 paths to settle: M shows them")
 	x.calledLast("merge begin into demo [other] [] preview false")
-	x.keys("M").sees("merge french into demo", "1 path taken, 2 open", "> critical binary", "both changed it (demo, french)", "o  take ours", "t  take theirs")
-	x.misses("plain.go").misses("take file")
+	x.keys("M").sees("merge french into the target", "1 path taken, 2 open", "> critical binary", "both changed it (demo, french)", "o  take ours", "t  take theirs")
+	x.misses("plain.go").misses("takes what Git merged")
 	x.keys("b").sees("2 open")
 	x.keys("enter").sees("there is no text at binary to be shown")
 	x.keys("t").sees("binary  theirs", "> high     a.go", "1 open")
@@ -86,9 +90,9 @@ func TestMerge(t *testing.T) {
 	if s.opened != "page sides of a.go\n" {
 		t.Errorf("opened %q", s.opened)
 	}
-	x.keys("c").sees("merge into demo", "umbra undo takes it back", "enter does it").keys("esc", "M")
+	x.keys("c").sees("merge into the target", "merged: 1 open", "The check runs first: make test", "umbra undo takes it back", "enter does it").keys("esc", "M")
 	s.merge.refused = missions.Errorf(missions.KindUsage, "take the marks out", "it has marks still")
-	x.keys("k", "j", "e").sees("it has marks still (take the marks out)", "> high     a.go", "1 open")
+	x.keys("k", "j", "e").sees("it has marks still; kept a.go edited (take the marks out)", "> high     a.go", "1 open")
 	s.merge.refused = nil
 	x.keys("e").sees("a.go  file", "Nothing is open any more: c merges.")
 	x.calledLast("a.go=fileedited")
@@ -101,17 +105,51 @@ func TestMerge(t *testing.T) {
 func TestMergeEnds(t *testing.T) {
 	s := world(4)
 	x := begin(t, s, 100, 30).keys("M").sees("no merge into demo waits (umbra merge FORK)").misses("reading")
-	s.merge = waiting{into: "demo", open: []missions.MergedPath{conflicting(".", missions.SeverityCritical)}}
-	x.keys("M").sees("f  take it all the same").keys("f", "enter").sees("umbra merge --into demo --continue --force")
-	x.keys("esc", "M", "x").sees("drop the merge into demo", "What you have chosen goes").keys("enter").sees("umbra merge --into demo --abort")
-	s.merge.open[0].Path = "a.go"
-	x.keys("esc", "M", "f").sees("> critical a.go").keys("j", "j", "k", "q").misses("a.go")
-	x.send(merged{id: 99})
-	x.send(mergeText{id: 99})
-	x.send(mergeEdited{id: 99})
-	x.misses("a.go")
+	bad, good := missions.NewCheck(1), missions.NewCheck(0)
+	s.merge = waiting{id: "one", into: "demo", check: &bad, merger: "codex"}
+	x.keys("M").sees("c checks again, f takes it all the same").keys("f").sees("though the check does not pass").misses("runs first")
+	x.keys("enter").sees("umbra merge --into demo --continue --force")
+	x.keys("esc", "M", "c").sees("codex is asked first").keys("esc")
+	s.merge.check = &good
+	x.keys("M", "f").sees("c merges").keys("x").sees("drop the merge into the target", "merged: 0 open", "What you have chosen goes")
+	x.keys("enter").sees("umbra merge --into demo --abort")
+	s.merge.open = []missions.MergedPath{conflicting("a.go", missions.SeverityHigh)}
 	s.merge.open[0].Proposal = &missions.MergeProposal{By: "codex"}
-	x.keys("M").sees("codex proposes it")
+	x.keys("esc", "M").sees("codex proposes it").keys("j", "j", "k").sees("> high     a.go").keys("q").misses("a.go")
+}
+
+// All that Git merged is taken at once, and nothing beside it.
+func TestMergeAll(t *testing.T) {
+	s := world(4)
+	s.merge = twoSided()
+	s.merge.into = "demo"
+	merged := []missions.MergeTake{missions.TakeOurs, missions.TakeMerged}
+	s.merge.open = append(s.merge.open, conflicting("m1", missions.SeverityMedium, merged...), conflicting("m2", missions.SeverityMedium, merged...),
+		conflicting("m3", missions.SeverityCritical, merged...))
+	begin(t, s, 100, 30).keys("M").sees("takes what Git merged, of 2 paths").keys("a").sees("3 open", "m1  merged", "m2  merged").keys("a").sees("3 open")
+}
+
+// What arrives late, or of a merge that is there no more, changes nothing; and no text is lost.
+func TestMergeLate(t *testing.T) {
+	s := world(4)
+	s.merge = twoSided()
+	s.merge.id, s.merge.into = "one", "demo"
+	x := begin(t, s, 100, 30).keys("M").sees("2 open")
+	x.send(merged{id: 99})
+	x.send(mergeText{id: 99, err: missions.Errorf(missions.KindFailed, "", "late")})
+	x.sees("2 open").misses("late")
+	x.send(mergeEdited{id: 99, path: "a.go", content: []byte("mine")})
+	x.sees("2 open", "kept a.go mine")
+	x.model.o.EditMerged = func(missions.MergedPath) ([]byte, error) {
+		return nil, missions.Errorf(missions.KindFailed, "set EDITOR", "no editor")
+	}
+	x.keys("j", "e").sees("no editor (set EDITOR)", "2 open")
+	x.model.o.release = func(_ tea.ExecCommand, then tea.ExecCallback) tea.Cmd {
+		return func() tea.Msg { return then(missions.Errorf(missions.KindFailed, "", "no terminal")) }
+	}
+	x.keys("e").sees("no terminal", "2 open")
+	s.merge.id = "two"
+	x.keys("o").sees("another merge waits by now").misses("2 open")
 }
 
 func mergeAnswers(_ missions.MergeResult, q missions.MergedPath) (all []MergeAnswer) {

@@ -15,6 +15,7 @@ import (
 // words stand in for those of the command line.
 var words = Words{
 	Clean: func(s string) string { return strings.ReplaceAll(s, "\x1b", "^") },
+	Path:  func(path string) string { return path },
 	Place: func(path string) string { return path },
 	Count: func(n int, noun string) string {
 		if n == 1 {

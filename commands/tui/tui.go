@@ -47,6 +47,8 @@ type Options struct {
 	// EditMerged has the user write what a path of a merge becomes, on the terminal, which is
 	// free for it. The path has its texts.
 	EditMerged func(missions.MergedPath) ([]byte, error)
+	// KeepEdited keeps what the user wrote and the merge did not take, and says where.
+	KeepEdited func(path string, content []byte) string
 
 	// later sends a message after a time; tests have no clock.
 	later func(time.Duration, tea.Msg) tea.Cmd
@@ -61,6 +63,8 @@ type Words struct {
 	Clean func(string) string
 	// Place is a path as people say it, on one line.
 	Place func(path string) string
+	// Path is a path within a workspace, on one line, quoted where it has odd characters.
+	Path func(string) string
 	// Count is a number with its noun.
 	Count func(n int, noun string) string
 	// Short is an id as people read it.

@@ -54,6 +54,7 @@ func begin(t *testing.T, s *service, width, height int) *session {
 	}
 	x.model.o.EndMerge = endMerge
 	x.model.o.EditMerged = func(missions.MergedPath) ([]byte, error) { return []byte("edited"), nil }
+	x.model.o.KeepEdited = func(path string, content []byte) string { return "kept " + path + " " + string(content) }
 	x.send(tea.WindowSizeMsg{Width: width, Height: height})
 	x.follow(x.model.Init())
 	return x

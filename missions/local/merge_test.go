@@ -226,6 +226,9 @@ func TestMergeCutOff(t *testing.T) {
 	if seen, err := b.merge(missions.MergeStatus); err != nil || !seen.Done {
 		t.Errorf("its status: %+v, %v", seen, err)
 	}
+	if _, err := b.merge(missions.MergeContinue, func(r *missions.MergeRequest) { r.Merge = "another" }); missions.AsError(err).Kind != missions.KindConflict {
+		t.Errorf("a step that is meant for another merge: %v", err)
+	}
 	again, err := b.merge(missions.MergeContinue)
 	if err != nil || !again.Done || again.Result != r.Result {
 		t.Errorf("the second time: %+v, %v", again, err)

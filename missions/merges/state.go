@@ -167,6 +167,6 @@ func (s *state) isBad(tree string) bool {
 func (s *state) result(into *projects.Mission) missions.MergeResult {
 	return missions.MergeResult{
 		Into: into.Name, From: []missions.MergeSide{}, Taken: []missions.MergedPath{}, Conflicts: []missions.MergedPath{},
-		MergeTrial: missions.MergeTrial{IntoID: into.ID, CheckCommand: s.Check},
+		MergeTrial: missions.MergeTrial{IntoID: into.ID, ID: s.ID, CheckCommand: s.Check},
 	}
 }
