@@ -79,3 +79,25 @@ func TestPlainCommandsAtOnce(t *testing.T) {
 	}
 	b.healthy()
 }
+
+// TestBesideUnlaunched: a mission whose command was never launched is not at work. Another's
+// restore does not ask about it.
+func TestBesideUnlaunched(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	clock := &clockwork{time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)}
+	b.local.Clock = clock.time
+	b.write("a.txt", "zero\n")
+	b.mission("still")
+	clock.now = clock.now.Add(time.Minute)
+	b.mission("work")
+	b.tell("work", missions.AgentLaunched{})
+	b.write("a.txt", "one\n")
+	clock.now = clock.now.Add(time.Minute)
+	b.tell("work", missions.AgentExited{})
+	b.restore("work@start", func(r *missions.RestoreRequest) { r.Mission = "work" })
+	if got := b.read("a.txt"); got != "zero\n" {
+		t.Errorf("beside a mission that was not launched: %q", got)
+	}
+	b.healthy()
+}

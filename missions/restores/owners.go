@@ -215,7 +215,11 @@ func (nb *Neighbours) otherTurns(m *projects.Mission, hasTurns bool, after time.
 			dir = strings.Trim(strings.TrimPrefix(o.Binding.Workspace, m.Binding.Workspace), "/")
 		}
 		if o.Lifecycle.LastTurn() == 0 && nb.Adapter(o.Agent) == nil {
-			spans, err := nb.plainSpans(o, after)
+			until := nb.Now()
+			if isUnlaunched(o) && !isUnlaunched(m) {
+				until = o.Tip.At // no command is at work, and what its user did since shows in no snapshot of it
+			}
+			spans, err := nb.plainSpans(o, after, until)
 			if err != nil {
 				return nil, err
 			}
@@ -250,11 +254,17 @@ func (nb *Neighbours) otherTurns(m *projects.Mission, hasTurns bool, after time.
 	return turns, nil
 }
 
-// plainSpans are the times after a moment in which a mission of a plain command was
+// isUnlaunched reports whether a mission has had no command yet. All that is done in it is
+// done by hand.
+func isUnlaunched(m *projects.Mission) bool {
+	_, unlaunched := m.Lifecycle.(missions.Initializing)
+	return unlaunched
+}
+
+// plainSpans are the times between two moments in which a mission of a plain command was
 // there: from its beginning until its command ended.
-func (nb *Neighbours) plainSpans(o *projects.Mission, after time.Time) ([]timeSpan, error) {
+func (nb *Neighbours) plainSpans(o *projects.Mission, after, until time.Time) ([]timeSpan, error) {
 	var spans []timeSpan
-	until := nb.Now()
 	for s, err := range o.Project.Store.Snapshots(o.Tip.ID, shadow.HistoryOptions{}) {
 		if projects.IsObjectLost(err) || err == nil && s.Mission != o.ID {
 			break

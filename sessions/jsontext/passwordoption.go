@@ -15,6 +15,10 @@ type secretOption struct {
 	next     string   // the password is the next word, or joined to one of these letters
 	joined   string   // it is only ever joined
 	user     string   // it stands behind a user's name and a colon
+	percent  string   // it stands behind a user's name and a percent sign
+	cookie   string   // it stands behind a cookie's name
+	source   string   // it stands behind this in any word
+	named    bool     // it is the word behind a setting's name
 	flags    string   // letters that take nothing: others may stand behind them in one word
 }
 
@@ -31,8 +35,11 @@ var secretOptions = []secretOption{
 	{programs: []string{"redis-cli"}, next: "a"},
 	{programs: []string{"sqlcmd", "bcp"}, next: "P"},
 	{programs: []string{"zip", "unzip"}, next: "P", flags: "rqejmuyvTojln0123456789"},
-	{programs: []string{"curl"}, user: "uU", flags: "012346aBfgGiIjJklLMnNOpqRsSvVZ#"},
+	{programs: []string{"curl"}, user: "uU", cookie: "b", flags: "012346aBfgGiIjJklLMnNOpqRsSvVZ#"},
 	{programs: []string{"http", "https", "xh", "xhs"}, user: "a", flags: "vhbjfdFI"},
+	{programs: []string{"smbclient", "rpcclient", "smbget"}, percent: "U"},
+	{programs: []string{"openssl"}, source: "pass:"},
+	{programs: []string{"aws configure set", "npm config set", "pnpm config set", "yarn config set"}, named: true},
 }
 
 // longUserOptions take a user and a password.
@@ -88,6 +95,14 @@ func redactOwnOption(program, before, word string) string {
 			return redactPassword(word)
 		case none == "" && isOneOf(last, o.user), slices.Contains(longUserOptions, before):
 			return redactUser(word)
+		case value != "" && isOneOf(option, o.percent+o.cookie):
+			return strings.TrimSuffix(word, value) + o.redactBehind(value)
+		case none == "" && isOneOf(last, o.percent+o.cookie), before == "--cookie" && o.cookie != "":
+			return o.redactBehind(word)
+		case o.source != "" && strings.HasPrefix(word, o.source):
+			return o.source + redactPassword(word[len(o.source):])
+		case o.named && !isOption(word) && isSecretName(settingPath(before)):
+			return redactPassword(word)
 		}
 	}
 	return word
@@ -110,6 +125,19 @@ func redactPassword(value string) string {
 		return value
 	}
 	return leftOut
+}
+
+// redactBehind redacts what stands behind a user's name or a cookie's.
+func (o secretOption) redactBehind(value string) string {
+	separator := "="
+	if o.percent != "" {
+		separator = "%"
+	}
+	name, secret, ok := strings.Cut(value, separator)
+	if !ok {
+		return value
+	}
+	return name + separator + redactPassword(secret)
 }
 
 // redactUser redacts the password behind a user's name.
