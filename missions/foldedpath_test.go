@@ -24,3 +24,23 @@ func TestFoldPaths(t *testing.T) {
 		t.Errorf("got %+v", got)
 	}
 }
+
+// TestFoldPathsAtTheTop: many files, or many directories with few in each, are a few lines.
+func TestFoldPathsAtTheTop(t *testing.T) {
+	t.Parallel()
+	var list []PathReason
+	for i := range foldedAfter {
+		list = append(list, PathReason{fmt.Sprintf("%d.tmp", i), "ignored"}, PathReason{fmt.Sprintf("%d/x", i), "size"})
+	}
+	if got := FoldPaths(list); len(got) != len(list) {
+		t.Errorf("%d of %d", len(got), len(list))
+	}
+	for i := range 9 {
+		list = append(list, PathReason{fmt.Sprintf("m/%d", i), "ignored"}, PathReason{fmt.Sprintf("%d.txt", i), "changed"})
+	}
+	list = append(list, PathReason{"z.tmp", "ignored"})
+	got := FoldPaths(list)
+	if want := (FoldedPath{PathReason{theRest, "ignored"}, 11}); len(got) != 2*foldedAfter+9 || !slices.Contains(got, want) {
+		t.Errorf("%d: %+v", len(got), got)
+	}
+}

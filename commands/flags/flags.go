@@ -36,8 +36,10 @@ func String(name, usage string, to *string, aliases ...string) Flag {
 	return &cli.StringFlag{Name: name, Aliases: aliases, Value: *to, Usage: usage, Destination: to}
 }
 
+// Strings is a flag that may be repeated. Its values are kept to the byte, since a path may
+// begin or end with a space.
 func Strings(name, usage string, to *List) Flag {
-	return &cli.StringSliceFlag{Name: name, Usage: usage, Destination: to}
+	return &cli.StringSliceFlag{Name: name, Usage: usage, Destination: to, KeepSpace: true}
 }
 
 func Int(name, usage string, to *int) Flag {

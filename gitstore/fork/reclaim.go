@@ -169,7 +169,7 @@ func discardedEntry(doc Document, trash string) (string, error) {
 	}
 	unlocked := ""
 	for _, path := range paths {
-		if _, err := os.Lstat(filepath.Join(path, "commondir")); err != nil || !strings.Contains(filepath.Base(path), ".worktree") {
+		if !IsEntry(path) {
 			continue
 		}
 		reason, err := os.ReadFile(filepath.Join(path, "locked"))
@@ -181,6 +181,13 @@ func discardedEntry(doc Document, trash string) (string, error) {
 		}
 	}
 	return unlocked, nil
+}
+
+// IsEntry tells whether what lies in the trash is a worktree's entry: what Git needs for
+// the workspace that lies beside it.
+func IsEntry(path string) bool {
+	_, err := os.Lstat(filepath.Join(path, "commondir"))
+	return err == nil && strings.Contains(filepath.Base(path), ".worktree")
 }
 
 // leadsTo tells whether an entry in the trash led to the directory; a relative path

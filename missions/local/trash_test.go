@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/umbra-vcs/umbra/gitstore/beneath"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/home"
 	"github.com/umbra-vcs/umbra/missions/projects"
@@ -436,6 +437,32 @@ func TestTrashOnAnotherDisk(t *testing.T) {
 	}
 	b.stands(filepath.Join(own, "of.txt"), true)
 	b.stands(filepath.Join(b.home, "trash", made.Missions[0].ID), false)
+}
+
+// TestTrashOnADiskThatIsAway keeps what names it, so that it is found again.
+func TestTrashOnADiskThatIsAway(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.versioned()
+	b.mission("work")
+	held, kept := b.trashed("work", "held")
+	place := filepath.Join(b.home, "disk", beneath.ScratchName(held.ID, 0))
+	link := filepath.Join(b.home, "trash", held.ID, "fix")
+	if err := os.Symlink(place, link); err != nil {
+		t.Fatal(err)
+	}
+	done, err := b.trash(true)
+	if err != nil || !slices.ContainsFunc(done.Left, func(l missions.LeftInTrash) bool { return l.Path == link && strings.Contains(l.Why, place) }) {
+		t.Errorf("emptied: %+v %v", done, err)
+	}
+	b.stands(kept, false)
+	b.stands(link, true)
+	b.put(filepath.Join(place, "only.txt"), "here\n")
+	if done, err := b.trash(true); err != nil || len(done.Left) != 0 {
+		t.Errorf("emptied with its disk: %+v %v", done, err)
+	}
+	b.stands(place, false)
+	b.stands(link, false)
 }
 
 // TestUnremoveAfterGC gives a fork its staged content back that the user's git has removed

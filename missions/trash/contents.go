@@ -211,15 +211,30 @@ func measureItem(path string) (missions.TrashItem, error) {
 	return item, nil
 }
 
-// emptyTrash removes a mission's items. It returns the items that are gone, and those
-// that are left.
+// emptyTrash removes a mission's items: worktrees' entries last, and none where something
+// is left, since a workspace that comes back is nothing to Git without its entry. It
+// returns the items that are gone, and those that are left.
 func (b *Bin) emptyTrash(ctx context.Context, m removedMission) (gone []missions.TrashItem, left []missions.LeftInTrash) {
 	busy := b.hasUnfinishedOperation(m.ID)
+	var items, entries []missions.TrashItem
 	for _, item := range m.Items {
+		if fork.IsEntry(item.Path) {
+			entries = append(entries, item)
+		} else {
+			items = append(items, item)
+		}
+	}
+	for _, item := range slices.Concat(items, entries) {
 		still := missions.LeftInTrash{Path: item.Path, Why: "an operation that may need it is not finished", Fix: "umbra status"}
+		away := home.TrashedAway(item.Path)
 		switch {
 		case ctx.Err() != nil:
 			still.Why, still.Fix = "interrupted", ""
+		case away != "":
+			still.Why = "what it names is not there, nor its disk: " + away
+			still.Fix = "mount that disk, then try again, or rm " + home.ShellQuote(item.Path) + " if it is gone for good"
+		case !busy && len(left) > 0 && fork.IsEntry(item.Path):
+			still.Why, still.Fix = "Git needs it for the workspace that is left", ""
 		case !busy:
 			err := home.RemoveTree(item.Path)
 			if err == nil {
