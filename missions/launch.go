@@ -16,6 +16,9 @@ type LaunchRequest struct {
 	Config    string   `json:"config,omitempty"`   // of the agent: now, or a version's id; "" as it is
 	Recreate  string   `json:"recreate,omitempty"` // another directory to put a lost workspace back into
 	EnvNames  []string `json:"env_names,omitempty"`
+	// Variables names what the agent's environment will have: some agents pass on to their
+	// tools what is named alone.
+	Variables []string `json:"variables,omitempty"`
 	// Headless asks for the agent's command that answers the prompt without a terminal,
 	// and ends.
 	Headless bool `json:"headless,omitempty"`
@@ -73,6 +76,8 @@ type KeepRequest struct {
 	TypedAt time.Time `json:"typed_at,omitzero"`
 	// Idle says that the keeper has ended the agent because it was idle.
 	Idle bool `json:"idle,omitempty"`
+	// Variables are for the next launch what they are in a LaunchRequest.
+	Variables []string `json:"variables,omitempty"`
 }
 
 // KeepResult tells a keeper what to do when its agent has ended.

@@ -281,9 +281,9 @@ type Launch struct {
 	Fresh       bool
 	Again       bool // it was prompted before: a prompt in a command that is not fresh was sent long ago
 	Prompt      string
-	HookCommand string   // empty: no hooks for this launch
-	Server      []string // the command of the server of Umbra's tools; empty: none for this launch
-	SettingsDir string   // where a file for this launch alone may be put
+	HookCommand string // empty: no hooks for this launch
+	Server      Server // of Umbra's tools
+	SettingsDir string // where a file for this launch alone may be put
 	Resumption  Resumption
 	// Config is the configuration to be used instead of that of now; nil: none.
 	Config *Config
@@ -296,6 +296,14 @@ type Launch struct {
 	// ReadFile reads a settings file of the user's: one that the command names,
 	// relative to Dir, or one where hooks may be switched off.
 	ReadFile func(string) ([]byte, error)
+}
+
+// Server is the server of Umbra's tools that an agent is handed.
+type Server struct {
+	Command []string // empty: none for this launch
+	// Variables names what the agent has in its environment: some agents give a server
+	// what is named alone.
+	Variables []string
 }
 
 // Resumption is how a tool of a Foreign adapter is resumed.

@@ -55,6 +55,7 @@ func keepHeadless(c *call.Call, mission string, o headlessOptions) error {
 	}
 	launch, err := launchInTurn(ctx, c, svc, o.starter, missions.LaunchRequest{
 		Caller: caller, Mission: mission, Resume: true, Headless: true, KeeperPID: os.Getpid(), Prompt: o.prompt, Passing: o.prompt != "",
+		Variables: Variables{}.allNames(c),
 	})
 	if err != nil {
 		return err

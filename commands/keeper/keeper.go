@@ -23,7 +23,7 @@ func Keep(c *call.Call, request missions.LaunchRequest, vars Variables) error {
 	if err != nil {
 		return err
 	}
-	request.KeeperPID = os.Getpid()
+	request.KeeperPID, request.Variables = os.Getpid(), vars.allNames(c)
 	launch, err := svc.Launch(ctx, request)
 	if err != nil {
 		return err
@@ -43,7 +43,7 @@ func keepAgent(c *call.Call, svc missions.Launches, launch missions.Launch, vars
 			c.Notice("note: %s", note)
 		}
 		code, agent, failed := runAgent(c, svc, launch, vars, limit)
-		ended := missions.KeepRequest{ExitCode: code, Leaving: failed == nil && agent.isLeaving(), Idle: failed == nil && agent.wasIdle.Load()}
+		ended := missions.KeepRequest{ExitCode: code, Leaving: failed == nil && agent.isLeaving(), Idle: failed == nil && agent.wasIdle.Load(), Variables: vars.allNames(c)}
 		if failed != nil {
 			ended.ExitCode, ended.Failed = call.CodeBeforeAgent, failed.Error()
 		}

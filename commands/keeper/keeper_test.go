@@ -3,6 +3,7 @@ package keeper
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/umbra-vcs/umbra/commands/call"
@@ -24,5 +25,16 @@ func TestAgentIsToldWhereItRuns(t *testing.T) {
 		if got := ValueOf(env, "PWD"); got != want {
 			t.Errorf("kept in %s the agent runs in %s, want %s", kept, got, want)
 		}
+	}
+}
+
+// TestVariablesAreNamed: who launches an agent is told the names of all that it will have, and
+// no values.
+func TestVariablesAreNamed(t *testing.T) {
+	t.Parallel()
+	world := call.Env{Environ: func() []string { return []string{"PATH=/bin:/usr/bin", "KEY=a=b", "EMPTY=", "PATH=/bin"} }}
+	given := Variables{List: []string{"DEBUG=1", "KEY=c"}}
+	if got, want := given.allNames(&call.Call{Env: world}), []string{"DEBUG", "EMPTY", "KEY", "PATH"}; !slices.Equal(got, want) {
+		t.Errorf("%q are named, want %q", got, want)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/umbra-vcs/umbra/commands/call"
@@ -75,6 +76,14 @@ func (v *Variables) readFile(c *call.Call) error {
 		return fmt.Errorf("read %s: %w", v.file, err)
 	}
 	return nil
+}
+
+// allNames names all that an agent will have in its environment.
+func (v Variables) allNames(c *call.Call) []string {
+	names := Variables{List: c.Environ()}.Names()
+	names = append(names, v.Names()...)
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // Names are the variables' names, for the record.

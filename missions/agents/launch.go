@@ -182,7 +182,7 @@ func (l *Launcher) prepareAgentCommand(ctx context.Context, m *projects.Mission,
 		Config: config,
 		Env:    m.AdapterEnv(), Dir: launch.Dir, Command: command, SessionID: id, Resume: resume, Fresh: fresh, Again: m.Lifecycle.LastTurn() > 0, Prompt: prompt,
 		Marks: maps.Clone(launch.Env), Resumption: sessions.Resumption{How: m.ResumeCommand, Transcript: m.Binding.SessionPath},
-		HookCommand: HookCommand(r.Caller.Binary, a.Name()), Server: toolServer(l.HookConfig(r.Caller), r.Caller.Binary), SettingsDir: l.presence.LaunchDir(m),
+		HookCommand: HookCommand(r.Caller.Binary, a.Name()), Server: toolServer(l.HookConfig(r.Caller), r), SettingsDir: l.presence.LaunchDir(m),
 		ReadFile: func(name string) ([]byte, error) { return os.ReadFile(projects.AbsolutePath(launch.Dir, name)) },
 	})
 	if err != nil {

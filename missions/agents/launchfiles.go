@@ -72,11 +72,11 @@ func ToolServer(binary string) []string {
 }
 
 // toolServer is the server for a launch; empty where the user wants none.
-func toolServer(config settings.Config, binary string) []string {
+func toolServer(config settings.Config, r missions.LaunchRequest) sessions.Server {
 	if !config.Hooks.MCP {
-		return nil
+		return sessions.Server{}
 	}
-	return ToolServer(binary)
+	return sessions.Server{Command: ToolServer(r.Caller.Binary), Variables: r.Variables}
 }
 
 // HasSessionFile reports whether the mission has a session file that holds anything.

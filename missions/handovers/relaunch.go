@@ -138,7 +138,7 @@ func (s *Scheduler) prepareRelaunch(ctx context.Context, m *projects.Mission, r 
 			return missions.Errorf(missions.KindFailed, "umbra mission resume "+m.Name, "the agent of %s was launched by another", m.Name)
 		}
 		failpoint.Hit("handover.relaunch")
-		launch, err := s.agents.PrepareLaunch(ctx, m, missions.LaunchRequest{Caller: r.Caller, KeeperPID: r.KeeperPID, Resume: true})
+		launch, err := s.agents.PrepareLaunch(ctx, m, missions.LaunchRequest{Caller: r.Caller, KeeperPID: r.KeeperPID, Resume: true, Variables: r.Variables})
 		failpoint.Hit("handover.prepared")
 		next.Launch, next.Banner = &launch, h.Banner
 		return err

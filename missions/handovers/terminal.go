@@ -259,7 +259,7 @@ func (t terminal) prepareNext(ctx context.Context, m *projects.Mission, r missio
 			if err := mayHaveTerminal(m, next, r.KeeperPID); err != nil {
 				return err
 			}
-			launch, err := t.agents.PrepareLaunch(ctx, next, missions.LaunchRequest{Caller: r.Caller, KeeperPID: r.KeeperPID, Resume: true})
+			launch, err := t.agents.PrepareLaunch(ctx, next, missions.LaunchRequest{Caller: r.Caller, KeeperPID: r.KeeperPID, Resume: true, Variables: r.Variables})
 			if err != nil {
 				return err
 			}

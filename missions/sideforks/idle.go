@@ -161,7 +161,9 @@ func (x *Exchanger) sumUp(ctx context.Context, m *projects.Mission, r missions.K
 		if m.Live.Agent != nil {
 			m.Live.EndedAgent = m.Live.Agent
 		}
-		launch, err := x.agents.PrepareLaunch(ctx, m, missions.LaunchRequest{Caller: r.Caller, KeeperPID: r.KeeperPID, Resume: true, SumUp: true, Prompt: sumUpPrompt})
+		launch, err := x.agents.PrepareLaunch(ctx, m, missions.LaunchRequest{
+			Caller: r.Caller, KeeperPID: r.KeeperPID, Resume: true, Variables: r.Variables, SumUp: true, Prompt: sumUpPrompt,
+		})
 		if err != nil {
 			return err
 		}

@@ -2,7 +2,9 @@ package e2e
 
 import (
 	"fmt"
+	"os/exec"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -24,6 +26,10 @@ func TestSideForkOfCodex(t *testing.T) {
 	k.heard("alpha", lines)
 
 	f := s.entersByTool(k, `{}`, "")
+	args, err := exec.Command("ps", "-ww", "-o", "args=", "-p", strconv.Itoa(p.mission(f.mission).PID)).Output()
+	if err != nil || !strings.Contains(string(args), `"UMBRA_STANDIN_KEY"`) { // of the keeper's environment, which Codex gives no tool unasked
+		t.Errorf("the tools of the fork's agent are not given its key: %s, %v", args, err)
+	}
 	parent := files(t, p.repo)
 	s.goesOn(f, "bravo", 3)
 	s.enter(fmt.Sprintf(`leave, please [[tool name=%s input="{}"]] [[say leave done]]`, d.tool("exit_fork")))
@@ -58,6 +64,13 @@ func TestSideForkOfCodex(t *testing.T) {
 func TestSideForkWithoutTerminal(t *testing.T) {
 	t.Parallel()
 	newPerson(t, clients.ClaudeCurrent, "UMBRA_NO_DAEMON=1").entersWithoutTerminal()
+}
+
+// TestForkRunToolOfCodex: a fork that Codex runs by its tool has the environment that Codex has,
+// though Codex gives its tools little of it: the stand-in asks for a key.
+func TestForkRunToolOfCodex(t *testing.T) {
+	t.Parallel()
+	newCodex(t, "UMBRA_NO_DAEMON=1").entersWithoutTerminal()
 }
 
 func (p *person) entersWithoutTerminal() {

@@ -23,7 +23,7 @@ func TestServer(t *testing.T) {
 		"claude mcp list":                          "mcp list",
 		"claude --allowedTools Bash Edit -- do it": ours + " --allowedTools Bash Edit -- do it",
 	} {
-		c, err := Adapter{}.Launch(sessions.Launch{Command: strings.Fields(command), Fresh: true, Server: []string{"/usr/bin/umbra", "mcp"}})
+		c, err := Adapter{}.Launch(sessions.Launch{Command: strings.Fields(command), Fresh: true, Server: sessions.Server{Command: []string{"/usr/bin/umbra", "mcp"}}})
 		if err != nil {
 			t.Fatal(err)
 		}

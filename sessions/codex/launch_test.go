@@ -158,7 +158,10 @@ func TestLaunchHooks(t *testing.T) {
 func TestServer(t *testing.T) {
 	t.Parallel()
 	cmd, err := Adapter{}.Launch(sessions.Launch{
-		Command: words("codex|exec|go"), Server: []string{"/usr/bin/umbra \"x\"", "mcp"}, Marks: map[string]string{"UMBRA_MISSION": "m", "UMBRA_HOME": "/h"},
+		Command: words("codex|exec|go"), Marks: map[string]string{"UMBRA_MISSION": "m", "UMBRA_HOME": "/h"}, Server: sessions.Server{
+			Command:   []string{"/usr/bin/umbra \"x\"", "mcp"},
+			Variables: []string{"PATH", "MY_KEY", "UMBRA_MISSION", "BASH_FUNC_f%%", `a"b\c`, "no\x7fTOML", "PATH"},
+		},
 	})
 	if err != nil || len(cmd.Argv) != 6 || cmd.Argv[1] != "--config" || cmd.Argv[3] != "exec" {
 		t.Fatalf("%q, %v", cmd.Argv, err)
@@ -175,7 +178,11 @@ func TestServer(t *testing.T) {
 		t.Fatalf("%s: %v", cmd.Argv[2], err)
 	}
 	got := read.Servers["umbra"]
-	if got.Command != `/usr/bin/umbra "x"` || !slices.Equal(got.Args, []string{"mcp"}) || got.Env["UMBRA_MISSION"] != "m" || got.Env["UMBRA_HOME"] != "/h" || len(got.Passed) == 0 {
+	if got.Command != `/usr/bin/umbra "x"` || !slices.Equal(got.Args, []string{"mcp"}) || got.Env["UMBRA_MISSION"] != "m" || got.Env["UMBRA_HOME"] != "/h" {
 		t.Errorf("%+v", got)
+	}
+	// What is said is not passed on as well, and nothing makes it no TOML.
+	if want := []string{"BASH_FUNC_f%%", "CODEX_HOME", "MY_KEY", "PATH", "UMBRA_NO_DAEMON", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR", `a"b\c`}; !slices.Equal(got.Passed, want) {
+		t.Errorf("%q are passed on, not %q", got.Passed, want)
 	}
 }

@@ -12,26 +12,38 @@ import (
 // addServer hands Umbra's tools to this launch: by a value of the configuration, beside
 // the servers that the user has there.
 func (l *launch) addServer() {
-	if len(l.o.Server) == 0 {
+	if len(l.o.Server.Command) == 0 {
 		return
 	}
 	l.before = l.before.First("--config", "mcp_servers."+sessions.ServerName+"="+l.server())
 }
 
 // server is the server of tools as TOML. Codex gives servers few variables of its own
-// environment: those that name the mission are said here.
+// environment: those that name the mission are said here. The others are named, since the
+// server may launch a fork's agent, which needs what this one has: a key, a proxy.
 func (l *launch) server() string {
 	var env []string
 	for _, name := range slices.Sorted(maps.Keys(l.o.Marks)) {
 		env = append(env, name+"="+quoted(l.o.Marks[name]))
 	}
-	args := make([]string, len(l.o.Server)-1)
-	for i, word := range l.o.Server[1:] {
+	args := make([]string, len(l.o.Server.Command)-1)
+	for i, word := range l.o.Server.Command[1:] {
 		args[i] = quoted(word)
 	}
-	passed := []string{quoted(varHome), `"UMBRA_NO_DAEMON"`, `"XDG_CONFIG_HOME"`, `"XDG_DATA_HOME"`, `"XDG_RUNTIME_DIR"`}
-	return "{command=" + quoted(l.o.Server[0]) + ",args=[" + strings.Join(args, ",") + "],env={" + strings.Join(env, ",") + "},env_vars=[" + strings.Join(passed, ",") + "]}"
+	names := slices.Concat([]string{varHome, "UMBRA_NO_DAEMON", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR"}, l.o.Server.Variables)
+	slices.Sort(names)
+	var passed []string
+	for _, name := range slices.Compact(names) {
+		if _, said := l.o.Marks[name]; !said && !strings.ContainsFunc(name, isNoTOML) {
+			passed = append(passed, quoted(name))
+		}
+	}
+	return "{command=" + quoted(l.o.Server.Command[0]) + ",args=[" + strings.Join(args, ",") + "],env={" + strings.Join(env, ",") + "},env_vars=[" + strings.Join(passed, ",") + "]}"
 }
+
+// isNoTOML reports whether a character needs more care in TOML than it has in JSON. No
+// variable that anybody relies on has one in its name.
+func isNoTOML(r rune) bool { return r <= ' ' || r > '~' }
 
 // quoted is a string of TOML, which takes those of JSON.
 func quoted(s string) string { return string(jsontext.Quote(s)) }

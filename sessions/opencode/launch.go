@@ -142,7 +142,7 @@ func (l *launch) addPlugin() {
 		l.cmd.Why = "opencode --attach runs in another process, which needs the plugin: umbra hooks install opencode"
 	case l.installed(plugin):
 		l.cmd.Hooked = true
-		if len(l.o.Server) > 0 {
+		if len(l.o.Server.Command) > 0 {
 			l.give(nil)
 			l.cmd.Why = ""
 		}
@@ -184,8 +184,8 @@ func (l *launch) give(plugin []byte) bool {
 	if plugin != nil {
 		c.Plugin = []string{"file://" + name}
 	}
-	if len(l.o.Server) > 0 {
-		c.MCP = map[string]server{sessions.ServerName: {Type: "local", Command: l.o.Server}}
+	if len(l.o.Server.Command) > 0 {
+		c.MCP = map[string]server{sessions.ServerName: {Type: "local", Command: l.o.Server.Command}}
 	}
 	config, err := json.Marshal(c)
 	if err != nil {

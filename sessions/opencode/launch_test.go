@@ -104,7 +104,7 @@ func TestServer(t *testing.T) {
 		`{"plugin":["file:///s/plugin/umbra.js"],` + tools: func(string) ([]byte, error) { return nil, errors.New("no such file") },
 	} {
 		cmd, err := Adapter{}.Launch(sessions.Launch{
-			Command: []string{"opencode"}, HookCommand: ourHook, SettingsDir: "/s", Server: []string{"/usr/bin/umbra", "mcp"}, ReadFile: read,
+			Command: []string{"opencode"}, HookCommand: ourHook, SettingsDir: "/s", Server: sessions.Server{Command: []string{"/usr/bin/umbra", "mcp"}}, ReadFile: read,
 		})
 		if err != nil || !cmd.Hooked || cmd.Why != "" || cmd.Env[varFile] != "/s/opencode.json" {
 			t.Fatalf("%+v, %v", cmd, err)
