@@ -66,7 +66,10 @@ var (
 	// https://docs.docker.com/reference/cli/docker/login,
 	// https://developer.hashicorp.com/terraform/language/state/sensitive-data, https://developer.hashicorp.com/vault/docs/commands,
 	// https://docs.ansible.com/ansible/latest/vault_guide, https://rclone.org/docs,
-	// https://docs.digitalocean.com/reference/doctl, https://docs.databricks.com/dev-tools/auth (.databrickscfg).
+	// https://docs.digitalocean.com/reference/doctl, https://docs.databricks.com/dev-tools/auth (.databrickscfg),
+	// https://github.com/containers/image/blob/main/docs/containers-auth.json.5.md,
+	// https://docs.snowflake.com/en/user-guide/snowsql-config, https://github.com/aliyun/aliyun-cli,
+	// https://github.com/hetznercloud/cli.
 	cloudSecrets = []string{
 		".aws/credentials", ".s3cfg", ".boto", ".passwd-s3fs",
 		"application_default_credentials.json", "gcloud/credentials.db", "gcloud/access_tokens.db", "client_secret*.json",
@@ -78,6 +81,7 @@ var (
 		"!example.tfvars", "!*.example.tfvars", "!sample.tfvars", "!*.sample.tfvars",
 		".vault-token", ".vault_pass", ".vault_pass.txt", ".vault-password", "vault_pass.txt",
 		"rclone.conf", "doctl/config.yaml", ".databrickscfg", ".snowflake/connections.toml", ".fly/config.yml", "com.vercel.cli/auth.json",
+		"containers/auth.json", ".snowsql/config", ".aliyun/config.json", "hcloud/cli.toml", ".config/netlify/config.json",
 	}
 	// packageSecrets are of those who publish packages:
 	// https://docs.npmjs.com/cli/configuring-npm/npmrc, https://yarnpkg.com/configuration/yarnrc,
@@ -92,8 +96,11 @@ var (
 	// programSecrets are of other programs:
 	// https://docs.sentry.io/cli/configuration, https://ngrok.com/docs/agent/config,
 	// https://www.kaggle.com/docs/api, https://huggingface.co/docs/huggingface_hub/package_reference/environment_variables (token),
-	// https://www.erlang.org/doc/system/distributed.html (.erlang.cookie), https://www.jenkins.io/doc/book/using/using-credentials.
+	// https://www.erlang.org/doc/system/distributed.html (.erlang.cookie), https://www.jenkins.io/doc/book/using/using-credentials,
+	// https://docs.stripe.com/cli, https://circleci.com/docs/guides/toolkit/how-to-use-the-circleci-local-cli,
+	// https://wiki.filezilla-project.org/Client_Configuration (sitemanager.xml).
 	programSecrets = []string{
 		".sentryclirc", "ngrok.yml", "kaggle.json", "huggingface/token", ".huggingface/token", ".erlang.cookie", "credentials.xml", "secret_token.rb",
+		".config/stripe/config.toml", ".circleci/cli.yml", "filezilla.xml", "sitemanager.xml", "recentservers.xml",
 	}
 )
