@@ -17,6 +17,7 @@ var reasons = map[string]string{
 	"directory":   "a directory has taken its place",
 	"workspace":   "the workspace of another mission, which it would lose; what was in it is gone",
 	"moved":       "a directory above it is gone",
+	"database":    "another file of this database stays",
 	"size":        "over the size cap",
 	"forbidden":   "it, or its directory, belongs to another user",
 	"immutable":   "it, or its directory, is immutable: chattr -i lifts that",

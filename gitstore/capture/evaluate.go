@@ -206,6 +206,8 @@ func (w *walker) standing(s *scene, name string, isDir bool) standing {
 	switch {
 	case !isDir && overridable(v) && s.repo.has(path):
 		return standing{stays: true, flags: flagTracked}
+	case !isDir && overridable(v) && w.completes(s, name):
+		return standing{stays: true, flags: flagTracked}
 	case !isDir && w.keeps(path):
 		return standing{stays: true, flags: flagHeld}
 	case isDir && (overridable(v) && s.repo.hasBelow(path) || s.matcher.MayContainIncluded(name) || w.keepsBelow(path)):

@@ -1,12 +1,14 @@
 package capture
 
 import (
+	"fmt"
 	"os"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/umbra-vcs/umbra/gitstore/databases"
 	"github.com/umbra-vcs/umbra/gitstore/disk"
 	"github.com/umbra-vcs/umbra/scripts/patience"
 )
@@ -103,7 +105,7 @@ func (l *lab) tick(name string) {
 func (l *lab) holdsDatabase(r *Result) bool {
 	l.t.Helper()
 	files := l.files(r)
-	for _, part := range databaseParts {
+	for _, part := range []string{"", databases.Log, databases.Journal} {
 		data, err := os.ReadFile(l.path("app.db" + part))
 		if captured, held := files["app.db"+part]; held != (err == nil) || captured != string(data) {
 			return false
@@ -116,7 +118,7 @@ func (l *lab) holdsDatabase(r *Result) bool {
 // snapshot says that they are not.
 func TestDatabaseIsOneOrMarked(t *testing.T) {
 	t.Parallel()
-	page := databaseHead + strings.Repeat("x", databasePage-len(databaseHead))
+	page := string(databases.Head()) + strings.Repeat("x", 512-databases.HeadSize)
 	for name, c := range map[string]struct {
 		prepare, during func(l *lab)
 		marked, atRest  []string
@@ -129,7 +131,22 @@ func TestDatabaseIsOneOrMarked(t *testing.T) {
 			during: func(l *lab) { l.write("app.db-journal", "begun") }, marked: []string{"app.db", "app.db-wal"},
 		},
 		"the log is ignored": {
-			prepare: func(l *lab) { l.write(".gitignore", "*-wal\n") }, marked: []string{"app.db"}, atRest: []string{"app.db"},
+			prepare: func(l *lab) { l.write(".umbraignore", "*-wal\n") }, marked: []string{"app.db"}, atRest: []string{"app.db"},
+		},
+		"the log is ignored by Git": {
+			prepare: func(l *lab) { l.write(".gitignore", "*-wal\n*-shm\n") },
+		},
+		"a journal of several databases": {
+			prepare: func(l *lab) {
+				l.write("app.db-journal", "\xd9\xd5\x05\xf9\x20\xa1\x63\xd7/b.db-mj1\xd9\xd5\x05\xf9\x20\xa1\x63\xd7")
+			},
+			marked: []string{"app.db", "app.db-journal", "app.db-wal"}, atRest: []string{"app.db", "app.db-journal", "app.db-wal"},
+		},
+		"the log goes while it is to be read": {
+			during: func(l *lab) {
+				l.must(os.Remove(l.path("app.db-wal")))
+				l.write("app.db", strings.Replace(page, "x", "y", 1))
+			}, marked: []string{"app.db"},
 		},
 		"an empty log is ignored": {
 			prepare: func(l *lab) { l.write(".gitignore", "*-wal\n"); l.write("app.db-wal", "") },
@@ -139,7 +156,7 @@ func TestDatabaseIsOneOrMarked(t *testing.T) {
 		},
 		"another file of that name": {
 			prepare: func(l *lab) {
-				l.write("app.db", strings.Repeat("y", databasePage))
+				l.write("app.db", strings.Repeat("y", 512))
 				l.must(os.Remove(l.path("app.db-wal")))
 			}, during: func(l *lab) { l.write("app.db-journal", "1") },
 		},
@@ -186,5 +203,39 @@ func TestDatabaseIsOneOrMarked(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestLogOfDatabase: a log that Git ignores is captured with its database, whatever comes
+// first, and its shared memory is not. Where a watcher tells of a log alone that is gone,
+// the database is read again.
+func TestLogOfDatabase(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, Settings{})
+	page := string(databases.Head()) + strings.Repeat("x", 512-databases.HeadSize)
+	l.write(".gitignore", "*-wal\n*-shm\n")
+	l.write("app.db", page)
+	l.write("notes-wal", "no log")
+	for n := range 40 {
+		l.write(fmt.Sprint("other", n), "one file of many: few are gone")
+	}
+	l.settle()
+	l.write("app.db-wal", "log")
+	l.write("app.db-shm", "index")
+	for how, dirty := range map[string]Dirty{"a watcher": {Paths: []string{"app.db-wal", "app.db-shm"}}, "a walk": {All: true}} {
+		r := l.capture(dirty, Options{})
+		files := l.files(r)
+		if _, index := files["app.db-shm"]; files["app.db-wal"] != "log" || index {
+			t.Errorf("%s: %q", how, files)
+		}
+		if _, other := files["notes-wal"]; other {
+			t.Errorf("%s: what lies beside no database is captured", how)
+		}
+	}
+	l.settle()
+	l.write("app.db", strings.Replace(page, "x", "y", 1))
+	l.must(os.Remove(l.path("app.db-wal")))
+	if files := l.files(l.capture(Dirty{Paths: []string{"app.db-wal"}}, Options{})); !strings.Contains(files["app.db"], "y") {
+		t.Errorf("the database is of another moment than its missing log: %.30q", files["app.db"])
 	}
 }

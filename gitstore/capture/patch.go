@@ -167,6 +167,7 @@ func (p *patcher) assemble() *node {
 		entries = append(entries, c.e)
 	}
 	entries = append(entries, rest...)
+	reads = p.withDatabases(entries, reads)
 	n := &node{entries: entries, device: p.old.device, own: p.old.own, treeOf: p.old}
 	w.want(p.scene, n, reads)
 	return n

@@ -25,9 +25,11 @@ func (r *run) backward() error {
 	try(r.unsetModes())
 	try(r.openDirs())
 	plan := &r.Document.Plan
+	w := wholes{r}
+	try(w.takeAway())
 	try(r.makeRemoved(false))
-	try(r.eachBack(func(c *Change) bool { return c.Action() == Delete && !c.Frees }, r.restoreDeleted))
-	try(r.eachBack((*Change).writes, r.unwrite))
+	try(r.eachBack(single(func(c *Change) bool { return c.Action() == Delete && !c.Frees }), r.restoreDeleted))
+	try(r.eachBack(single((*Change).writes), r.unwrite))
 	for _, n := range slices.Backward(plan.Renames) {
 		try(r.rename(n.inverse()))
 	}
@@ -36,7 +38,8 @@ func (r *run) backward() error {
 		try(err)
 	}
 	try(r.makeRemoved(true))
-	try(r.eachBack(func(c *Change) bool { return c.Action() == Delete && c.Frees }, r.restoreDeleted))
+	try(r.eachBack(single(func(c *Change) bool { return c.Action() == Delete && c.Frees }), r.restoreDeleted))
+	try(w.takeBack())
 	try(r.judge())
 	for _, d := range plan.RemoveDirs {
 		try(noteObstacle(r, d.Path, "permission bits", r.dressDir(d)))

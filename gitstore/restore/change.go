@@ -34,6 +34,16 @@ type Change struct {
 	// Frees says that the deletion makes room for another change, and so comes
 	// before it.
 	Frees bool
+	// Whole says that the file is one of a SQLite database, of which all are changed or
+	// none. A file beside it that is in neither snapshot is among them, without states: it
+	// is not to be there. One that is the same in both is made anew, since whoever has the
+	// former open goes on writing to it.
+	Whole bool
+}
+
+// differs tells whether the path holds something else afterwards.
+func (c *Change) differs() bool {
+	return !c.From.holds(c.To) || c.From != nil && c.From.Mode != c.To.Mode
 }
 
 // Action is what is done to a path.
@@ -51,11 +61,11 @@ const (
 // Action is what is done to the path.
 func (c *Change) Action() Action {
 	switch {
-	case c.From == nil:
-		return Create
 	case c.To == nil:
 		return Delete
-	case c.From.holds(c.To):
+	case c.From == nil:
+		return Create
+	case c.From.holds(c.To) && !c.Whole:
 		return Chmod
 	}
 	return Replace
@@ -100,6 +110,8 @@ const (
 	// ReasonForbidden is a file or directory of somebody else, which this process may
 	// not change. The other reasons of a beneath.Obstacle are like it.
 	ReasonForbidden = Reason(beneath.Forbidden)
+	// ReasonDatabase is a file of a SQLite database of which another file stays.
+	ReasonDatabase Reason = "database"
 	// ReasonUnreadable is a path that could not be looked at.
 	ReasonUnreadable = Reason(capture.ReasonUnreadable)
 )

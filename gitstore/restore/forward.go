@@ -69,6 +69,10 @@ func (r *run) forward(ctx context.Context) error {
 	if err := r.openDirs(); err != nil {
 		return err
 	}
+	w := wholes{r}
+	if err := w.setAside(); err != nil {
+		return err
+	}
 	if err := r.free(ctx); err != nil {
 		return err
 	}
@@ -82,10 +86,13 @@ func (r *run) forward(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := r.each(ctx, r.indices((*Change).writes), r.write); err != nil {
+	if err := r.each(ctx, r.indices(single((*Change).writes)), r.write); err != nil {
 		return err
 	}
-	deletions := r.indices(func(c *Change) bool { return c.Action() == Delete && !c.Frees })
+	if err := w.put(); err != nil {
+		return err
+	}
+	deletions := r.indices(single(func(c *Change) bool { return c.Action() == Delete && !c.Frees }))
 	if err := r.each(ctx, deletions, r.remove); err != nil {
 		return err
 	}
@@ -113,7 +120,7 @@ func (r *run) forward(ctx context.Context) error {
 // directories are. If somebody has put something into such a directory
 // meanwhile, all that was in it is put back.
 func (r *run) free(ctx context.Context) error {
-	deletions := r.indices(func(c *Change) bool { return c.Action() == Delete && c.Frees })
+	deletions := r.indices(single(func(c *Change) bool { return c.Action() == Delete && c.Frees }))
 	if err := r.each(ctx, deletions, r.remove); err != nil {
 		return err
 	}
@@ -165,8 +172,12 @@ func (r *run) unfree(top string) error {
 		}
 	}
 	inside := r.indices(func(c *Change) bool { return below(c.Path, top) })
-	for _, i := range inside {
-		if r.change(i).Action() == Delete {
+	for _, i := range slices.Backward(inside) { // a database comes after its logs
+		c := r.change(i)
+		if c.Whole && !c.differs() && !r.hasDisplaced(i) {
+			continue
+		}
+		if c.Action() == Delete {
 			if err := r.restoreDeleted(i); err != nil {
 				return err
 			}

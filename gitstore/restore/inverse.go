@@ -36,9 +36,16 @@ func Inverse(objects Objects, disk Disk, r InverseRequest) (*Plan, error) {
 	}
 	p.isTargetDir = func(path string) (bool, error) { return !made[path], nil }
 	for i := range of.Changes {
+		if of.Changes[i].Whole {
+			continue
+		}
 		if err := p.invert(&of.Changes[i]); err != nil {
 			return nil, err
 		}
+	}
+	d := &databasePlanner{planner: p}
+	if err := d.planBack(of); err != nil {
+		return nil, err
 	}
 	for _, m := range of.DirModes {
 		if _, skipped := p.from.skipped(m.Path); skipped {
@@ -63,6 +70,7 @@ func Inverse(objects Objects, disk Disk, r InverseRequest) (*Plan, error) {
 	if err := p.resolve(p.open(removed)); err != nil {
 		return nil, err
 	}
+	d.settle()
 	if err := p.removeMade(of); err != nil {
 		return nil, err
 	}

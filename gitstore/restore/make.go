@@ -36,8 +36,12 @@ func Make(objects Objects, disk Disk, r Request) (*Plan, error) {
 	if err := p.differences(); err != nil {
 		return nil, err
 	}
+	d := &databasePlanner{planner: p}
+	if err := d.plan(); err != nil {
+		return nil, err
+	}
 	for _, c := range p.sorted() {
-		if c.Action() == Delete {
+		if c.Action() == Delete && !isLog(c) {
 			if err := p.judgeDeletion(c); err != nil {
 				return nil, err
 			}
@@ -52,6 +56,7 @@ func Make(objects Objects, disk Disk, r Request) (*Plan, error) {
 	if err := p.resolve(p.open(r.To.empty())); err != nil {
 		return nil, err
 	}
+	d.settle()
 	if err := p.revealed(); err != nil {
 		return nil, err
 	}
@@ -157,7 +162,7 @@ func (p *planner) admit(c *Change) {
 		p.leaveOut(c.Path, Reason(why))
 	case c.From != nil && !c.From.Mode.IsBlob(), c.To != nil && !c.To.Mode.IsBlob():
 		p.leaveOut(c.Path, ReasonGitlink)
-	case c.From.holds(c.To) && c.From.Mode == c.To.Mode:
+	case !c.Whole && c.From.holds(c.To) && c.From.Mode == c.To.Mode:
 		// Met twice in a tree that is out of order, and equal after all.
 		delete(p.changes, c.Path)
 	}

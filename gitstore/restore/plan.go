@@ -39,12 +39,12 @@ func (p *Plan) Empty() bool {
 		len(p.DirModes) == 0 && len(p.Renames) == 0
 }
 
-// Paths lists the paths of some actions, sorted.
+// Paths lists the paths of some actions, sorted, that hold something else afterwards.
 func (p *Plan) Paths(actions ...Action) []string {
 	var out []string
 	for i := range p.Changes {
-		if slices.Contains(actions, p.Changes[i].Action()) {
-			out = append(out, p.Changes[i].Path)
+		if c := &p.Changes[i]; slices.Contains(actions, c.Action()) && (c.differs() || !c.Whole) {
+			out = append(out, c.Path)
 		}
 	}
 	return out

@@ -31,6 +31,7 @@ type changeJSON struct {
 	From  *stateJSON    `json:"from,omitempty"`
 	To    *stateJSON    `json:"to,omitempty"`
 	Frees bool          `json:"frees,omitempty"`
+	Whole bool          `json:"whole,omitempty"`
 }
 
 type stateJSON struct {
@@ -85,7 +86,7 @@ func (o *octal) UnmarshalText(data []byte) error {
 func (p Plan) MarshalJSON() ([]byte, error) {
 	doc := planJSON{From: p.From, To: p.To}
 	for _, c := range p.Changes {
-		doc.Changes = append(doc.Changes, changeJSON{gitstore.Text(c.Path), c.From.encode(), c.To.encode(), c.Frees})
+		doc.Changes = append(doc.Changes, changeJSON{gitstore.Text(c.Path), c.From.encode(), c.To.encode(), c.Frees, c.Whole})
 	}
 	doc.MakeDirs, doc.RemoveDirs = encodeDirs(p.MakeDirs), encodeDirs(p.RemoveDirs)
 	doc.DirModes = encodeModes(p.DirModes)
@@ -107,7 +108,7 @@ func (p *Plan) UnmarshalJSON(data []byte) error {
 	}
 	*p = Plan{From: doc.From, To: doc.To}
 	for _, c := range doc.Changes {
-		p.Changes = append(p.Changes, Change{string(c.Path), c.From.decode(), c.To.decode(), c.Frees})
+		p.Changes = append(p.Changes, Change{string(c.Path), c.From.decode(), c.To.decode(), c.Frees, c.Whole})
 	}
 	p.MakeDirs, p.RemoveDirs = decodeDirs(doc.MakeDirs), decodeDirs(doc.RemoveDirs)
 	p.DirModes = decodeModes(doc.DirModes)

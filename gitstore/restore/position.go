@@ -31,6 +31,10 @@ func (r *run) where(i int) (position, error) {
 		}
 	case content:
 		switch {
+		case isNothing(c, f.stat.Kind(), f.stat.Size) && !f.state.holds(c.To):
+			return atSource, nil
+		case renews(c) && f.state.holds(c.To) && !r.hasDisplaced(i):
+			return atSource, nil
 		case c.Action() == Chmod && f.state.holds(c.To):
 			if f.state.Mode == c.To.Mode && !f.state.Perm.Differs(c.To.Perm) {
 				return atTarget, nil
@@ -47,11 +51,11 @@ func (r *run) where(i int) (position, error) {
 
 func (r *run) whereNothing(i int) (position, error) {
 	c := r.change(i)
-	if c.From == nil {
-		return atSource, nil
-	}
 	if c.To == nil {
 		return atTarget, nil
+	}
+	if c.From == nil {
+		return atSource, nil
 	}
 	_, ok, err := r.original(i)
 	if err != nil || !ok && !r.lost {
@@ -78,6 +82,9 @@ func (r *run) find(i int, state *State) (spot, bool, error) {
 // several the one that was taken away last.
 func (r *run) original(i int) (spot, bool, error) {
 	to := r.change(i).To
+	if renews(r.change(i)) {
+		return formerOf(r, i)
+	}
 	// What lies under the staged name and is not what was staged was exchanged
 	// a moment before the process was killed.
 	for _, s := range slices.Backward(r.slotsOf(i)) {

@@ -73,6 +73,10 @@ func (r *run) applied() (Recovery, *Outcome, error) {
 			r.setDone(i)
 			continue
 		case atSource:
+			if isLog(r.change(i)) && r.change(i).To == nil {
+				r.setDone(i) // made since, by whoever has opened the database
+				continue
+			}
 			if obstacle := obstacleTo(r, i); obstacle != "" {
 				why = Reason(obstacle)
 			}

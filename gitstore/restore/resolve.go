@@ -45,7 +45,9 @@ func (p *planner) occupied() error {
 		switch {
 		case l.why != "":
 			p.leaveOut(c.Path, l.why)
-		case !l.there:
+		case !l.there, isNothing(c, l.stat.Kind(), l.stat.Size):
+		case c.Whole && (c.To == nil || l.stat.Kind() != beneath.Directory):
+			p.leaveOut(c.Path, p.uncaptured(c))
 		case l.stat.Kind() == beneath.Directory:
 			if err := p.clear(c); err != nil {
 				return err

@@ -108,6 +108,9 @@ func (p *planner) revealedAt(path string, e gitstore.TreeEntry) error {
 	if _, kept := p.keep[path]; kept {
 		return nil
 	}
+	if c := p.changes[path]; c != nil && c.Whole {
+		return nil
+	}
 	if _, skipped := p.from.skipped(path); skipped {
 		return nil
 	}

@@ -60,6 +60,7 @@ type run struct {
 	outcome Outcome
 	done    map[int]bool
 	left    map[int]bool
+	skipped []int // databases of which nothing more is changed; see wholes
 }
 
 // begin opens the entry's directories and proves the workspace.

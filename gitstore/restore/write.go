@@ -87,7 +87,7 @@ func (r *run) writeFrom(i int, source spot) (again bool, err error) {
 		return false, nil
 	case !l.there:
 		return r.create(i, source)
-	case c.From == nil:
+	case c.From == nil && !c.Whole:
 		r.setLeft(i, ReasonAppeared)
 		return false, nil
 	case !isContent(l.stat):
@@ -114,7 +114,8 @@ func (r *run) create(i int, source spot) (again bool, err error) {
 		r.setDone(i)
 		return false, r.step("created %s", path)
 	case errors.Is(err, fs.ErrExist):
-		return r.change(i).From != nil, r.orLeave(i, ReasonAppeared)
+		c := r.change(i)
+		return c.From != nil || c.Whole, r.orLeave(i, ReasonAppeared)
 	case absent(err):
 		return r.gone(i, source)
 	case !r.hasDisplaced(i) && leaveObstructed(r, i, err):
@@ -125,7 +126,7 @@ func (r *run) create(i int, source spot) (again bool, err error) {
 
 // orLeave leaves a path that nothing was expected at.
 func (r *run) orLeave(i int, why Reason) error {
-	if r.change(i).From == nil {
+	if c := r.change(i); c.From == nil && !c.Whole {
 		r.setLeft(i, why)
 	}
 	return nil

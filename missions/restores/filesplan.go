@@ -32,6 +32,9 @@ func (f *FilesPlan) describeTo(r *missions.RestoreResult) {
 	r.Modify = f.Paths(restore.Replace, restore.Chmod)
 	r.Create = f.Paths(restore.Create)
 	r.Delete = f.Paths(restore.Delete)
+	if open := f.Databases(); len(open) > 0 {
+		r.Notes = append(r.Notes, "a program that has "+missions.NameSome(open)+" open goes on with what was there before: start it again")
+	}
 	for _, k := range f.Keep {
 		if slices.ContainsFunc(f.unreadable, func(u missions.PathReason) bool { return home.IsWithin(u.Path, k.Path) }) {
 			continue // said with all that is in it

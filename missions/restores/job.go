@@ -119,6 +119,15 @@ func (rs *Restorer) planFiles(ctx context.Context, m *projects.Mission, j *Job, 
 		err = planDisplaced(ctx, rs, m, j, present, r)
 	default:
 		err = rs.planRestoredFiles(ctx, m, j, present, paths, r)
+		if err != nil {
+			break
+		}
+		if logs := j.Files.UncapturedLogs(); len(logs) > 0 {
+			if present, err = rs.captureSafety(ctx, m, j, slices.Concat(putBack, logs), r.Preview); err != nil {
+				return err
+			}
+			err = rs.planRestoredFiles(ctx, m, j, present, paths, r)
+		}
 	}
 	if err != nil {
 		return err
@@ -159,7 +168,15 @@ func findPutBack(m *projects.Mission, j *Job, r missions.RestoreRequest) (paths,
 
 // planRestoredFiles plans the files of a restore, whatever was changed since by whom.
 func (rs *Restorer) planRestoredFiles(ctx context.Context, m *projects.Mission, j *Job, present restore.Side, paths []string, r missions.RestoreRequest) error {
-	owners, err := rs.findOwners(ctx, m, j.target, present.Tree, paths)
+	all := slices.Clone(paths)
+	for _, path := range paths {
+		files, err := restore.DatabaseFiles(m.Project.Store, []gitstore.ID{present.Tree, j.target.Tree}, path)
+		if err != nil {
+			return planError(j.target, err)
+		}
+		all = append(all, files...)
+	}
+	owners, err := rs.findOwners(ctx, m, j.target, present.Tree, all)
 	if err != nil {
 		return err
 	}
@@ -186,7 +203,7 @@ func (j *Job) noteTornFiles(m *projects.Mission) {
 		j.Result.Notes = append(j.Result.Notes, "whether files changed while the snapshot was taken is lost: "+missions.AsError(err).Message)
 		return
 	}
-	back := slices.Concat(j.Result.Modify, j.Result.Create)
+	back := slices.Concat(j.Result.Modify, j.Result.Create, j.Files.Databases())
 	torn := slices.DeleteFunc(info.ChangingPaths, func(path string) bool { return !slices.Contains(back, path) })
 	if len(torn) > 0 {
 		j.Result.Notes = append(j.Result.Notes,

@@ -12,7 +12,7 @@ type rule struct {
 
 // leaves are the packages under gitstore that import nothing of Umbra, but for
 // how files are opened and the points at which they may be killed.
-var leaves = []string{"gitstore/attributes", "gitstore/beneath", "gitstore/disk", "gitstore/durable", "gitstore/failpoint", "gitstore/flock", "gitstore/git", "gitstore/ignore", "gitstore/journal", "gitstore/lock", "gitstore/secretnames", "gitstore/usergit", "gitstore/uuid"}
+var leaves = []string{"gitstore/attributes", "gitstore/beneath", "gitstore/databases", "gitstore/disk", "gitstore/durable", "gitstore/failpoint", "gitstore/flock", "gitstore/git", "gitstore/ignore", "gitstore/journal", "gitstore/lock", "gitstore/secretnames", "gitstore/usergit", "gitstore/uuid"}
 
 // shared is what adapters may import: what is common to agents, never each other.
 var shared = []string{"sessions", "sessions/jsontext", "sessions/jsonlines", "sessions/hooks", "sessions/cmdline", "sessions/secrets"}
@@ -116,6 +116,7 @@ var rules = []rule{
 	{"gitstore/index", []string{"gitstore", "gitstore/failpoint"}, "a cache of what the refs say"},
 	{"gitstore/attributes", []string{"gitstore/beneath"}, "a leaf: what files have beside name and content, kept and given back without widening rights"},
 	{"gitstore/beneath", []string{"gitstore/uuid"}, "a leaf: file-system operations confined below a root"},
+	{"gitstore/databases", nil, "a leaf: which files are one SQLite database"},
 	{"gitstore/disk", nil, "a leaf: opens files without the runtime's poller"},
 	{"gitstore/durable", []string{"gitstore/disk", "gitstore/failpoint"}, "a leaf: fsync, and how often"},
 	{"gitstore/failpoint", nil, "a leaf: nothing at all, but in the build that scripts/crash kills"},
