@@ -104,12 +104,8 @@ func (x *Examination) checkRegister(ctx context.Context, list []*projects.Projec
 			}, func() error { return x.Examiner.Register(ctx, p) })
 		}
 	}
-	for _, entry := range register {
-		dir := x.Examiner.Home.Path("projects", entry.Dir)
-		if entry.Forgotten || slices.ContainsFunc(list, func(p *projects.Project) bool { return p.ID == entry.ID }) || home.IsThere(dir) {
-			continue
-		}
-		x.reportGone(entry.Dir, missions.Problem{Invariant: "I1", Project: entry.Dir, Message: fmt.Sprintf("%s is gone, and with it the snapshots of %s", dir, entry.Path)})
+	for _, p := range x.Examiner.GoneProblems(register, list) {
+		x.reportGone(p.Project, p)
 	}
 	return len(x.gone) > 0, nil
 }

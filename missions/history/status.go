@@ -27,8 +27,10 @@ func (rd *Reader) Status(ctx context.Context, r missions.StatusRequest) (mission
 	if r.Brief {
 		return rd.briefStatus(s, at), nil
 	}
-	_, problems := rd.AllProjects() // with that of this place, if it can't be opened
+	there, problems := rd.AllProjects() // with that of this place, if it can't be opened
 	s.Problems = append(s.Problems, problems...)
+	register, _ := rd.ReadRegister() // doctor says why it can't be read
+	s.Problems = append(s.Problems, rd.GoneProblems(register, there)...)
 	s.Problems = append(s.Problems, rd.journalProblems()...)
 	if problem := rd.ConfigProblem(); problem != nil {
 		s.Problems = append(s.Problems, *problem)

@@ -62,6 +62,9 @@ func TestProjectGoneFromHome(t *testing.T) {
 		t.Fatal(err)
 	}
 	gone := "is gone, and with it the snapshots of " + b.dir
+	if s, err := b.local.Status(t.Context(), missions.StatusRequest{Caller: b.caller()}); err != nil || len(s.Problems) != 1 || !strings.Contains(s.Problems[0].Message, gone) {
+		t.Errorf("status: %+v %v", s.Problems, err)
+	}
 	for _, r := range []missions.DoctorRequest{{}, {Fix: true}} {
 		if d := b.doctor(r); len(d.Problems) != 1 || !strings.Contains(d.Problems[0].Message, gone) || !strings.HasSuffix(d.Problems[0].Fix, "umbra doctor --known") {
 			t.Errorf("doctor: %+v", d.Problems)

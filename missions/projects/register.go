@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"path/filepath"
 	"slices"
@@ -97,6 +98,22 @@ func (b *Base) register(entry RegisterEntry) error {
 	return b.changeRegister(func(list []RegisterEntry) []RegisterEntry {
 		return append(slices.DeleteFunc(list, func(e RegisterEntry) bool { return e.ID == entry.ID || e.Dir == entry.Dir }), entry)
 	})
+}
+
+// GoneProblems says of each project of the register that its directory in the home is gone,
+// and with it its snapshots, unless its user knows that. The list has those that are there.
+func (b *Base) GoneProblems(register []RegisterEntry, list []*Project) []missions.Problem {
+	var problems []missions.Problem
+	for _, entry := range register {
+		dir := b.Home.Path("projects", entry.Dir)
+		if entry.Forgotten || slices.ContainsFunc(list, func(p *Project) bool { return p.ID == entry.ID }) || home.IsThere(dir) {
+			continue
+		}
+		problems = append(problems, missions.Problem{
+			Invariant: "I1", Project: entry.Dir, Message: fmt.Sprintf("%s is gone, and with it the snapshots of %s", dir, entry.Path), Fix: "umbra doctor",
+		})
+	}
+	return problems
 }
 
 // unregister lists a project no longer. The caller holds the home's project creation lock.
