@@ -184,7 +184,11 @@ func (k *maker) prepareGit(ctx context.Context) error {
 // program, the fork is a plain directory.
 func (k *maker) findCommit(ctx context.Context) error {
 	if k.src.Head == "" && k.src.Unread == "" {
-		k.note("HEAD had no commit: the fork is a plain directory, without Git.")
+		why := "HEAD had no commit"
+		if k.src.Repo.Bare {
+			why = "The repository is a bare one, and this no work tree of it (a mission in one of its worktrees is forked with Git)"
+		}
+		k.note(why + ": the fork is a plain directory, without Git.")
 		return nil
 	}
 	g, err := k.openSource(ctx)

@@ -46,7 +46,8 @@ func (s *scanner) repository(path string, taken bool) (stay bool, err error) {
 		}
 		return false, nil
 	}
-	if s.repo != nil && repo.Linked && sameRepository(repo, s.repo) {
+	around := s.repo != nil && s.repo.Bare && s.snapshot.holdsDir(path) // a bare repository's worktrees are files of what is around it
+	if s.repo != nil && repo.Linked && sameRepository(repo, s.repo) && !around {
 		s.leave(path, reasonWorktree)
 		return true, nil
 	}

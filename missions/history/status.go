@@ -60,7 +60,7 @@ func (rd *Reader) Status(ctx context.Context, r missions.StatusRequest) (mission
 		if m, err = rd.presence.ReloadMission(ctx, m); err != nil {
 			return s, err
 		}
-		if !agents.PathsOverlap(m.Binding.Workspace, at.Dir) && !missions.HasAgent(m.Lifecycle) {
+		if !agents.PathsOverlap(m.Binding.Workspace, at.Dir) && !missions.HasAgent(m.Lifecycle) && m.MovedTo(at.Dir) == "" {
 			continue
 		}
 		live = append(live, m)

@@ -239,6 +239,27 @@ func TestFollowMovedWorkspace(t *testing.T) {
 	}
 }
 
+// TestMovedForkIsSaid says in a fork's workspace that was moved what has the fork go on there.
+func TestMovedForkIsSaid(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.versioned()
+	b.mission("work")
+	made, err := b.local.Fork(context.Background(), missions.ForkRequest{Caller: b.caller(), From: "work", Name: "fix"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	old := made.Missions[0].Workspace
+	b.dir += "-fork"
+	if err := os.Rename(old, b.dir); err != nil {
+		t.Fatal(err)
+	}
+	s, err := b.local.Status(context.Background(), missions.StatusRequest{Caller: b.caller()})
+	if err != nil || len(s.Missions) != 1 || len(s.Problems) != 1 || s.Problems[0].Fix != "umbra project move "+old+" "+b.dir {
+		t.Errorf("status: %+v %+v %v", s.Missions, s.Problems, err)
+	}
+}
+
 // TestMovedToAnotherDisk says in a copy of a directory that is gone where its project is.
 func TestMovedToAnotherDisk(t *testing.T) {
 	t.Parallel()
