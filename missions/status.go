@@ -30,7 +30,9 @@ type Status struct {
 	Overlaps []Overlap `json:"overlaps,omitempty"`
 	// Expiring are the sessions that agents are about to delete.
 	Expiring []ExpiringSessions `json:"expiring,omitempty"`
-	Problems []Problem          `json:"problems"`
+	// Prunings are what was dropped by itself of old snapshots, and what will be.
+	Prunings []Pruning `json:"prunings,omitempty"`
+	Problems []Problem `json:"problems"`
 	// StoppedReason is why no snapshots are taken now, in a few words: nothing may be
 	// written in the home. "" if they are.
 	StoppedReason string `json:"stopped,omitempty"`

@@ -18,7 +18,9 @@ type Usage struct {
 	Workspaces []UsageItem `json:"workspaces"`
 	// Freeable is what can be given back, and by which command.
 	Freeable []UsageItem `json:"freeable"`
-	Problems []Problem   `json:"problems"`
+	// Prunings are what was dropped by itself, and what will be.
+	Prunings []Pruning `json:"prunings,omitempty"`
+	Problems []Problem `json:"problems"`
 }
 
 // ProjectUsage is one shadow repository.
@@ -54,6 +56,24 @@ type UsageItem struct {
 	Path  string `json:"path,omitempty"`
 	Bytes int64  `json:"bytes"`
 	Fix   string `json:"command,omitempty"` // what gives it back
+}
+
+// Pruning is what becomes of a project's old snapshots by itself.
+type Pruning struct {
+	Project   string `json:"project"`
+	ProjectID string `json:"project_id"`
+	Policy    string `json:"policy"` // what stays, in one line
+	// NextAt is from when on it is looked next, at an idle moment.
+	NextAt time.Time `json:"next_at,omitzero"`
+	// Waiting counts the snapshots that go then: nothing goes before it was said.
+	Waiting int `json:"waiting,omitempty"`
+	// PrunedAt is when snapshots went last, Dropped how many, Bytes what that gave back.
+	PrunedAt time.Time `json:"pruned_at,omitzero"`
+	Dropped  int       `json:"dropped,omitempty"`
+	Bytes    int64     `json:"bytes,omitempty"`
+	// Problem is why nothing went when it was looked last, Fix what to type.
+	Problem string `json:"problem,omitempty"`
+	Fix     string `json:"fix,omitempty"`
 }
 
 // PruneRequest asks to drop old snapshots. Where the policy says nothing, the

@@ -115,7 +115,7 @@ func inProcess(env call.Env, globals call.Globals) (missions.Service, io.Closer,
 	if err != nil {
 		return nil, nil, err
 	}
-	service.StartHousekeeper = housekeepingStarter(env, service.Home)
+	service.StartHousekeeper = HousekeepingStarter(env, service.Home)
 	return local.Gate(service, service.Space), closer, nil
 }
 

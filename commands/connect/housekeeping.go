@@ -33,8 +33,8 @@ func Housekeeping() *call.Verb {
 	}
 }
 
-// housekeepingStarter gives the function that starts such a process.
-func housekeepingStarter(env call.Env, h home.Home) func(dir string) error {
+// HousekeepingStarter gives the function that starts such a process.
+func HousekeepingStarter(env call.Env, h home.Home) func(dir string) error {
 	return func(dir string) error {
 		return call.StartApart(env, nil, housekeepingVerb, "--home", h.Dir, dir)
 	}

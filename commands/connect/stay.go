@@ -24,7 +24,7 @@ func stay(ctx context.Context, env call.Env, o client.Options) (missions.Service
 	s := &stayed{}
 	s.staying = daemon.Stay(daemon.Options{
 		Home: o.Home, Version: o.Version, Command: "an umbra command that stays",
-		Getenv: env.Getenv, Clock: env.Now, Automate: automations.Starter(env),
+		Getenv: env.Getenv, Clock: env.Now, Automate: automations.Starter(env), StartHousekeeper: HousekeepingStarter(env, o.Home),
 	})
 	select {
 	case <-s.staying.Settled():

@@ -56,7 +56,10 @@ func runDaemon(c *call.Call, stay bool) error {
 	}
 	ctx, stop := signal.NotifyContext(c.Context, syscall.SIGTERM, syscall.SIGHUP, os.Interrupt)
 	defer stop()
-	options := daemon.Options{Home: o.Home, Version: o.Version, Getenv: c.Getenv, Clock: c.Now, Automate: automations.Starter(c.Env)}
+	options := daemon.Options{
+		Home: o.Home, Version: o.Version, Getenv: c.Getenv, Clock: c.Now, Automate: automations.Starter(c.Env),
+		StartHousekeeper: connect.HousekeepingStarter(c.Env, o.Home),
+	}
 	if stay {
 		options.IdleExit = math.MaxInt64
 	}

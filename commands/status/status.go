@@ -114,6 +114,11 @@ func writeStatus(p *print.Printer, s missions.Status) {
 		p.Folded(fmt.Sprintf("about to be deleted: %s of %s that no mission keeps, within a week (after %s); umbra import keeps those that it can",
 			print.Count(e.Sessions, "session"), print.Clean(e.Agent), print.Count(e.KeptDays, "day")))
 	}
+	for _, pruning := range s.Prunings {
+		if pruning.Waiting > 0 || pruning.Problem != "" || s.Project != nil && s.Project.ID == pruning.ProjectID {
+			p.Folded(print.Clean(wording.Pruning(p, pruning)))
+		}
+	}
 	if s.Daemon != nil {
 		writeHousekeeping(p, s.Daemon.Housekeeping)
 	}

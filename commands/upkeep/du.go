@@ -3,6 +3,7 @@ package upkeep
 import (
 	"github.com/umbra-vcs/umbra/commands/call"
 	"github.com/umbra-vcs/umbra/commands/print"
+	"github.com/umbra-vcs/umbra/commands/wording"
 	"github.com/umbra-vcs/umbra/missions"
 )
 
@@ -63,6 +64,9 @@ func describeUsage(p *print.Printer, u missions.Usage) {
 	for _, w := range u.Freeable {
 		p.Line("%s could be given back: %s", print.Size(w.Bytes), print.Clean(w.What))
 		p.Line("  to type: %s", print.Clean(w.Fix))
+	}
+	for _, pruning := range u.Prunings {
+		p.Line("%s", print.Clean(wording.Pruning(p, pruning)))
 	}
 	for _, problem := range u.Problems {
 		p.Line("%s %s", p.Paint(print.Red, "problem:"), print.Clean(problem.Message))

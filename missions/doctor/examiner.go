@@ -11,6 +11,7 @@ import (
 	"github.com/umbra-vcs/umbra/missions/hooks"
 	"github.com/umbra-vcs/umbra/missions/presence"
 	"github.com/umbra-vcs/umbra/missions/projects"
+	"github.com/umbra-vcs/umbra/missions/prunes"
 	"github.com/umbra-vcs/umbra/missions/remotes"
 	"github.com/umbra-vcs/umbra/missions/restores"
 	"github.com/umbra-vcs/umbra/missions/snapshots"
@@ -27,6 +28,7 @@ type Rooms struct {
 	Forks         *forks.Forker
 	Hooks         *hooks.Installer
 	Remotes       *remotes.Carrier
+	Prunes        *prunes.Pruner
 }
 
 // Examiner checks the invariants of a home and mends what can be mended.

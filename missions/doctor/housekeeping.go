@@ -54,28 +54,47 @@ func (e *Examiner) ProjectsToHousekeep(u Urgency) []string {
 // RestEvery is how often a project is tried again for which nothing could be done.
 const RestEvery = 10 * time.Minute
 
-// StartHousekeeping starts the housekeeping of a project that needs it, in a process of
-// its own, where this one may not do it, and none is at it or was of no use just now. What
-// is borrowed is no reason: a command is not followed by a process for each clone.
+// StartHousekeeping starts the housekeeping of a project that needs it, or is to be pruned, in
+// a process of its own, where this one may not do it. What is borrowed is no reason: a command
+// is not followed by a process for each clone.
 func (e *Examiner) StartHousekeeping(p *projects.Project) {
 	if e.StartHousekeeper == nil || e.Space.CheckRoom() != nil {
 		return
 	}
-	if b, err := upkeep.BulkOf(p.Store); err != nil || !Due.needsHousekeeping(b) {
-		return // doctor says what is wrong
+	b, err := upkeep.BulkOf(p.Store) // doctor says what is wrong
+	if err == nil && Due.needsHousekeeping(b) || e.rooms.Prunes.IsDue(p) {
+		e.startApart(p, e.StartHousekeeper)
 	}
+}
+
+// StartPruning has start begin the housekeeping of a project that is to be pruned by itself:
+// it takes memory that a process which stays would keep. The others have their turn when
+// something was written again: they would all be at it at once.
+func (e *Examiner) StartPruning(start func(dir string) error) {
+	all, _ := e.AllProjects() // doctor says what is wrong
+	for _, p := range all {
+		if e.rooms.Prunes.IsDue(p) && e.startApart(p, start) {
+			return
+		}
+	}
+}
+
+// startApart starts the housekeeping of a project, unless some process is at it or was of no
+// use just now.
+func (e *Examiner) startApart(p *projects.Project, start func(dir string) error) (started bool) {
 	if info, err := os.Stat(e.vainFile(p)); err == nil && e.Now().Sub(info.ModTime()).Abs() < RestEvery {
-		return
+		return false
 	}
 	held, err := e.holdHousekeeping(p)
 	if err == nil {
 		if err = held.Release(); err == nil {
-			err = e.StartHousekeeper(p.Dir)
+			err = start(p.Dir)
 		}
 	}
 	if err != nil && !errors.Is(err, lock.ErrHeld) {
 		e.Logger.Warn("start the housekeeping", "project", p.Name, "error", err)
 	}
+	return err == nil
 }
 
 // holdHousekeeping keeps all but one process from waiting for a moment to do a project's
@@ -91,8 +110,9 @@ func (e *Examiner) vainFile(p *projects.Project) string { return e.Home.Path("lo
 var errStirred = errors.New("a snapshot was taken meanwhile")
 
 // HousekeepWhenQuiet does the housekeeping of a project once no snapshot was taken for the
-// length of a pause. The next snapshot cuts it off, and it waits again, unless it is
-// overdue. It does nothing where another process waits for that.
+// length of a pause, and then prunes the project if that is due. The next snapshot cuts the
+// housekeeping off, and it waits again, unless it is overdue; not the pruning, which goes on
+// beside agents. It does nothing where another process waits for that.
 func (e *Examiner) HousekeepWhenQuiet(ctx context.Context, dir string, pause time.Duration) (missions.Housekeeping, error) {
 	p, err := e.OpenProject(dir)
 	if err != nil {
@@ -107,6 +127,11 @@ func (e *Examiner) HousekeepWhenQuiet(ctx context.Context, dir string, pause tim
 		done, err := e.tryHousekeeping(ctx, p, pause)
 		if err == errStirred {
 			continue
+		}
+		if err == nil && done.Problem == "" {
+			if perr := e.rooms.Prunes.PruneWhenDue(ctx, p); perr != nil {
+				e.Logger.Warn("prune", "project", p.Name, "error", perr)
+			}
 		}
 		if err == nil && (done.Problem != "" || done.Packed == 0) {
 			err = os.WriteFile(e.vainFile(p), nil, 0o600)

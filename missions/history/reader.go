@@ -34,6 +34,9 @@ type Reader struct {
 	// Prunable is what old snapshots take that the policy in force would not keep. The room of
 	// prunes hands it in.
 	Prunable func(context.Context, missions.Caller) ([]missions.UsageItem, []missions.Problem)
+
+	// Prunings are what was dropped by itself, and what will be. The room of prunes hands it in.
+	Prunings func() []missions.Pruning
 }
 
 // New makes a Reader.

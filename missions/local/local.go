@@ -146,11 +146,11 @@ func New(o Options) (*Service, error) {
 	s.Reader.Expiring = s.Importer.Expiring
 	s.Blamer = authorship.New(d, s.Finder, s.Taker)
 	s.Searcher = searches.New(d, s.Finder, s.Library)
-	s.Pruner = prunes.New(d, s.Finder)
-	s.Reader.Prunable = s.Pruner.Prunable
+	s.Pruner = prunes.New(d, s.Finder, s.Observer)
+	s.Reader.Prunable, s.Reader.Prunings = s.Pruner.Prunable, s.Pruner.Prunings
 	s.Examiner = doctor.New(d, doctor.Rooms{
 		Conversations: s.Library, Snapshots: s.Taker, Presence: s.Observer, Agents: s.Launcher,
-		Restores: s.Restorer, Handovers: s.Scheduler, Forks: s.Forker, Hooks: s.Installer, Remotes: s.Carrier,
+		Restores: s.Restorer, Handovers: s.Scheduler, Forks: s.Forker, Hooks: s.Installer, Remotes: s.Carrier, Prunes: s.Pruner,
 	})
 	// What runs up: lower rooms are handed what upper ones do.
 	d.FinishCutOff, d.Rebind = s.Restorer.RecoverUnfinishedRestores, s.Mover.Rebind

@@ -89,7 +89,7 @@ func (pr *Pruner) mark(ctx context.Context, w work, before material, said retent
 		return err
 	}
 	return pr.hold(ctx, w.project, lock.Exclusive, func() error {
-		if err := pr.checkNothingInFlight(); err != nil {
+		if err := pr.checkQuiet(w.choice); err != nil {
 			return err
 		}
 		m, err := pr.gather(ctx, w.choice, w.snapshots)
@@ -151,12 +151,13 @@ func (c *chains) unreached(refs []gitstore.Ref, cuts map[gitstore.ID]gitstore.ID
 }
 
 // giveBack has what nothing leads to any more removed from the disk.
-func (pr *Pruner) giveBack(ctx context.Context, p *projects.Project) (bytes int64, err error) {
+func (pr *Pruner) giveBack(ctx context.Context, c choice) (bytes int64, err error) {
+	p := c.project
 	return upkeep.GiveBack(ctx, p.Store, upkeep.GiveBackOptions{
 		Beside: func(fn func() error) error { return pr.hold(ctx, p, lock.Shared, fn) },
 		Alone: func(fn func() error) error {
 			return pr.hold(ctx, p, lock.Exclusive, func() error {
-				if err := pr.checkNothingInFlight(); err != nil {
+				if err := pr.checkQuiet(c); err != nil {
 					return err
 				}
 				return fn()
@@ -164,6 +165,14 @@ func (pr *Pruner) giveBack(ctx context.Context, p *projects.Project) (bytes int6
 		},
 		Roots: func() ([]gitstore.ID, error) { return pr.unpublished(p) },
 	})
+}
+
+// checkQuiet is asked once nobody else can begin anything.
+func (pr *Pruner) checkQuiet(c choice) error {
+	if c.still != nil {
+		return c.still()
+	}
+	return pr.checkNothingInFlight()
 }
 
 // checkNothingInFlight refuses while an operation is not over: what it has written may be

@@ -17,6 +17,7 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore/upkeep"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/addresses"
+	"github.com/umbra-vcs/umbra/missions/presence"
 	"github.com/umbra-vcs/umbra/missions/projects"
 	"github.com/umbra-vcs/umbra/missions/retention"
 	"github.com/umbra-vcs/umbra/missions/settings"
@@ -26,10 +27,13 @@ import (
 type Pruner struct {
 	*projects.Desk
 	addresses *addresses.Finder
+	presence  *presence.Observer
 }
 
 // New makes a Pruner.
-func New(d *projects.Desk, a *addresses.Finder) *Pruner { return &Pruner{Desk: d, addresses: a} }
+func New(d *projects.Desk, a *addresses.Finder, o *presence.Observer) *Pruner {
+	return &Pruner{Desk: d, addresses: a, presence: o}
+}
 
 // Prune drops old snapshots, or says which would go. A project of which anything can't be
 // read is left as it is, with an error.
@@ -78,6 +82,7 @@ type choice struct {
 	missions map[string]bool // by id; nil is all
 	policy   retention.Policy
 	at       time.Time
+	still    func() error // asked before anybody has to wait; nil: whoever asked for it waits
 }
 
 // chosenProjects finds what a request is about. Of all projects one that can't be opened is a
@@ -186,7 +191,8 @@ func (pr *Pruner) pruneProject(ctx context.Context, c choice, result *missions.P
 	if err != nil {
 		return refused(err)
 	}
-	if !result.Preview && len(plan.Kept) < len(m.Snapshots) {
+	marks := !result.Preview && len(plan.Kept) < len(m.Snapshots)
+	if marks {
 		if err := upkeep.CheckWhole(ctx, c.project.Store); err != nil { // else nothing could be given back
 			return refused(err)
 		}
@@ -194,15 +200,15 @@ func (pr *Pruner) pruneProject(ctx context.Context, c choice, result *missions.P
 			return refused(err)
 		}
 	}
-	owed := shadow.Owes(c.project.Store)
+	result.Lost += len(m.lost)
+	result.Missions = append(result.Missions, list...)
+	owed := marks || shadow.Owes(c.project.Store) // who gave back meanwhile may have packed it before
 	if owed && !result.Preview {
-		if bytes, err = pr.giveBack(ctx, c.project); err != nil {
+		if bytes, err = pr.giveBack(ctx, c); err != nil {
 			return err
 		}
 	}
-	result.Owed = result.Owed || owed && result.Preview
-	result.Lost += len(m.lost)
-	result.Missions, result.Bytes = append(result.Missions, list...), result.Bytes+bytes
+	result.Owed, result.Bytes = result.Owed || owed && result.Preview, result.Bytes+bytes
 	return nil
 }
 

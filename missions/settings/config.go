@@ -109,6 +109,7 @@ type Retention struct {
 	KeepWithin Duration // turns that ended no longer ago
 	KeepHourly int      // the newest turn of so many hours that have one
 	KeepDaily  int      // and of so many days
+	Auto       bool     // old snapshots are dropped without anybody asking for it
 }
 
 // Duration is a time.Duration written as 5s or 2m.

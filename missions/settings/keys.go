@@ -82,6 +82,8 @@ func Keys() []Key {
 			Help: "it keeps the newest turn of so many hours that have one"},
 		{Name: "retention.keep_daily", example: "60", field: func(c *Config) any { return &c.Retention.KeepDaily },
 			Help: "it keeps the newest turn of so many days that have one"},
+		{Name: "retention.auto", counts: serving, example: "true", field: func(c *Config) any { return &c.Retention.Auto },
+			Help: "old snapshots are dropped by this policy, as config.yml has it, without umbra prune: from a week after umbra status could say so first"},
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/doctor"
+	"github.com/umbra-vcs/umbra/missions/prunes"
 )
 
 // housekeeper keeps the shadow repositories fast and small while nothing else
@@ -67,7 +68,8 @@ func (h *housekeeper) begin(inTurn bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	looked := h.looked[urgency]
-	if h.stop != nil || looked.After(h.last.time()) || urgency == doctor.Overdue && time.Since(looked) < s.options.OverdueEvery {
+	stale := time.Since(looked) >= prunes.Every // what is old by now was not when it was looked
+	if h.stop != nil || looked.After(h.last.time()) && !stale || urgency == doctor.Overdue && time.Since(looked) < s.options.OverdueEvery {
 		return // at it, or nothing was written since, or it was looked just now
 	}
 	h.looked[urgency] = time.Now()
@@ -110,6 +112,9 @@ func (h *housekeeper) run(ctx context.Context, urgency doctor.Urgency) {
 			continue
 		}
 		s.log.Info("housekeeping", "project", done.Project, "packed", done.Packed, "removed", done.Removed, "freed", done.FreedBytes)
+	}
+	if s.options.StartHousekeeper != nil && ctx.Err() == nil {
+		s.local.StartPruning(s.options.StartHousekeeper)
 	}
 }
 

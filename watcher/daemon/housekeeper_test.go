@@ -15,6 +15,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/doctor"
+	"github.com/umbra-vcs/umbra/scripts/patience"
 	"github.com/umbra-vcs/umbra/watcher/client"
 )
 
@@ -301,5 +302,35 @@ func TestHousekeepingFails(t *testing.T) {
 	})
 	if again := b.housekeeping(c)[0].At; !again.Equal(at) {
 		t.Error("tried again at once")
+	}
+}
+
+// TestPruningIsStarted: what is to be pruned by itself is, by another process, once nothing is
+// to be done here.
+func TestPruningIsStarted(t *testing.T) {
+	b := newBench(t)
+	b.configure("retention:\n  auto: true\n")
+	started := make(chan string, 10)
+	s := b.start(quickly, func(o *Options) {
+		o.StartHousekeeper = func(dir string) error {
+			started <- dir
+			return nil
+		}
+	})
+	c := b.connect()
+	b.write("a.txt", "one\n")
+	var shadow string
+	busy(s, func() {
+		shadow = b.mission(c, "work").ShadowRepo
+		old := time.Now().Add(-60 * 24 * time.Hour)
+		must(t, os.Chtimes(filepath.Join(shadow, "HEAD"), old, old))
+	})
+	select {
+	case dir := <-started:
+		if dir != filepath.Dir(shadow) {
+			t.Errorf("started for %s, and not for %s", dir, shadow)
+		}
+	case <-time.After(patience.Of(time.Minute)):
+		t.Fatal("nothing was started")
 	}
 }

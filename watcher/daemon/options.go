@@ -54,6 +54,9 @@ type Options struct {
 	VerifyEvery time.Duration
 	// Automate is that of missions.Options.
 	Automate func(agents.Automation) error
+	// StartHousekeeper starts a process that does the housekeeping of the project in dir, and
+	// prunes it: nil, and nothing is pruned by itself.
+	StartHousekeeper func(dir string) error
 	// Asleep asks the system how long the machine has slept; tests lie.
 	Asleep func() time.Duration
 }
