@@ -43,6 +43,10 @@ func Of(path string) (database, end string) {
 // CanBe tells whether a file of that size can be a database that holds anything.
 func CanBe(size int64) bool { return size >= pageSize && size%pageSize == 0 }
 
+// CanBeIndex tells whether shared memory can have that size: it grows by 32 KiB, and whoever
+// opens it first cuts it to three bytes (SQLite's os_unix.c, unixLockSharedMemory).
+func CanBeIndex(size int64) bool { return size <= 3 || size%(32<<10) == 0 }
+
 // Begins tells whether a file that begins so is a database.
 func Begins(data []byte) bool { return strings.HasPrefix(string(data), head) }
 

@@ -32,6 +32,9 @@ func (d *databasePlanner) plan() error {
 		return err
 	}
 	for _, name := range names {
+		if _, end := databases.Of(name); end != "" {
+			continue // by its name it is a part of another: it is put back as any file
+		}
 		is, err := d.isDatabase(name)
 		if err != nil {
 			return err
@@ -317,7 +320,7 @@ func isLog(c *Change) bool {
 // memory, or an empty log.
 func isNothing(c *Change, kind beneath.Kind, size int64) bool {
 	_, end := databases.Of(c.Path)
-	return isLog(c) && kind == beneath.File && (size == 0 || end == databases.Index)
+	return isLog(c) && kind == beneath.File && (size == 0 || end == databases.Index && databases.CanBeIndex(size))
 }
 
 // planBack plans to take back what a plan did to a database: if all of it is as the plan

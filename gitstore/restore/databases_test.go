@@ -58,6 +58,21 @@ func TestDatabaseIsPlannedAsOne(t *testing.T) {
 			otherBoth, nil, "K app.db database, K app.db-wal ignored",
 		},
 		{
+			"a database whose name ends as a log's does is a file like others",
+			func(l *lab) { l.write("trade-journal", page("1")); l.write("trade-journal-wal", "1") },
+			func(l *lab) { l.write("trade-journal", page("2")); l.write("trade-journal-wal", "2") },
+			nil, "R trade-journal, R trade-journal-wal",
+		},
+		{
+			"a file that is no shared memory, whatever its name", both,
+			func(l *lab) {
+				l.write(".gitignore", "*-shm\n")
+				l.write("app.db", page("2"))
+				l.write("app.db-shm", "four")
+			},
+			nil, "D .gitignore, K app.db database, K app.db-shm ignored",
+		},
+		{
 			"there was no database",
 			func(l *lab) { l.write("x", "1") },
 			func(l *lab) { both(l) }, nil, "D app.db, " + none + "D app.db-wal",
@@ -185,6 +200,11 @@ var plights = map[string]struct {
 		func(l *lab) { l.remove("app.db"); l.write("app.db", page("2")); l.write("app.db-wal", "2") },
 		[]string{"2 2"},
 	},
+	"it was a directory": {
+		func(l *lab) { l.write("app.db", page("1")); l.write("app.db-wal", "1") },
+		func(l *lab) { l.remove("app.db", "app.db-wal"); l.write("app.db/x", "x"); l.write("app.db-wal/x", "x") },
+		[]string{"1 1"},
+	},
 }
 
 // TestLogThatComesMeanwhile: a log that a program makes while the database is put back is
@@ -220,6 +240,66 @@ func TestLogThatComesMeanwhile(t *testing.T) {
 			}
 			l.wantDatabase("1", "1")
 		})
+	}
+}
+
+// TestDatabaseThatWentOn: a killed restore is taken back, and its database was opened
+// meanwhile, or another one was made there. No log is put beside another database.
+func TestDatabaseThatWentOn(t *testing.T) {
+	t.Parallel()
+	for _, log := range []string{"", "1"} {
+		wentOn, madeAnew := 0, 0
+		for at := 1; ; at++ {
+			l := newFastLab(t)
+			l.write("other", "1")
+			l.write("app.db", page("1"))
+			l.write("app.db-wal", log)
+			then := l.capture()
+			l.write("other", "2")
+			l.write("app.db", page("2"))
+			l.write("app.db-wal", "2")
+			o := l.begin(l.plan(l.capture(), then), PrepareOptions{})
+			o.work.Workers = 1
+			steps := 0
+			o.work.Step = func(string) error {
+				if steps++; steps >= at {
+					return errors.New("killed")
+				}
+				return nil
+			}
+			if _, err := o.work.Apply(context.Background()); err == nil {
+				break
+			}
+			opened := "1 3"
+			if is, _ := l.isSafe(nil); strings.HasPrefix(is, "1 ") {
+				l.write("app.db-wal", "3")
+				wentOn++
+			} else {
+				opened = "2 2"
+			}
+			last := l.resume(o.work.Entry.ID())
+			recovery, _, err := last.work.Recover(context.Background(), func(context.Context) (bool, error) { return false, nil })
+			l.must(err)
+			if recovery == Interrupted {
+				last.work.Step = func(name string) error {
+					_, err := os.Stat(l.path("app.db-wal"))
+					if is, _ := l.isSafe(nil); is == "none" && os.IsNotExist(err) && strings.Contains(name, "other") {
+						l.write("app.db", page("4"))
+						madeAnew++
+						opened = "4 "
+					}
+					return nil
+				}
+				_, err = last.work.TakeBack()
+				l.must(err)
+			}
+			if is, ok := l.isSafe([]string{opened, "none"}); !ok {
+				t.Errorf("killed at step %d, %s: the database is %q, want %q", at, recovery, is, opened)
+			}
+		}
+		if wentOn == 0 || madeAnew == 0 {
+			t.Errorf("with the log %q it went on %d times, and was made anew %d times", log, wentOn, madeAnew)
+		}
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/umbra-vcs/umbra/gitstore/beneath"
 	"github.com/umbra-vcs/umbra/gitstore/databases"
 )
 
@@ -134,6 +135,8 @@ func (w wholes) aside(i int) (gone bool, err error) {
 		return false, nil
 	case !l.there:
 		return true, nil
+	case l.stat.Kind() == beneath.Directory && w.isFreed(c.Path):
+		return true, nil // it goes before the database comes
 	case !isContent(l.stat):
 		w.setLeft(i, ReasonDirectory)
 		return false, nil
@@ -159,6 +162,11 @@ func (w wholes) aside(i int) (gone bool, err error) {
 		return false, w.putBack(i, at)
 	}
 	return true, nil
+}
+
+// isFreed tells whether the plan removes the directory that is at a path.
+func (w wholes) isFreed(path string) bool {
+	return slices.ContainsFunc(w.Document.Plan.RemoveDirs, func(d Directory) bool { return d.Frees && d.Path == path })
 }
 
 // put puts all files of databases in place.
@@ -260,6 +268,16 @@ func (w wholes) takeGroupAway(group []int) error {
 		switch {
 		case f.kind != content:
 		case c.To != nil && f.state.holds(c.To) && !(renews(c) && !w.hasDisplaced(i)):
+			if n == 0 {
+				on, err := w.wentOn(group)
+				if err != nil {
+					return err
+				}
+				if on {
+					w.leave(group, ReasonChanged)
+					return nil
+				}
+			}
 			if err := w.takeOneAway(i); err != nil {
 				return err
 			}
@@ -273,6 +291,22 @@ func (w wholes) takeGroupAway(group []int) error {
 		}
 	}
 	return nil
+}
+
+// wentOn tells whether a program has written into a database that was put in place: its logs
+// were, before it, so that another one was made since.
+func (w wholes) wentOn(group []int) (bool, error) {
+	for _, i := range group[1:] {
+		c := w.change(i)
+		f, err := inspect(w.Root, c.Path)
+		if err != nil {
+			return false, err
+		}
+		if f.kind == content && !isNothing(c, f.stat.Kind(), f.stat.Size) && !(c.To != nil && f.state.holds(c.To)) {
+			return true, nil
+		}
+	}
+	return false, nil
 }
 
 func (w wholes) takeOneAway(i int) error {
@@ -298,8 +332,17 @@ func (w wholes) takeBack() error {
 }
 
 // giveAllBack gives files of a database back, the database last, and only if its logs
-// are there.
+// are there. No log is put beside a database that somebody has made meanwhile.
 func (w wholes) giveAllBack(group []int) error {
+	if len(group) == 0 {
+		return nil
+	}
+	if f, err := inspect(w.Root, w.change(group[0]).Path); err != nil {
+		return err
+	} else if f.kind == content {
+		w.leave(group, ReasonChanged)
+		return nil
+	}
 	for _, i := range slices.Backward(group) {
 		c := w.change(i)
 		var err error
@@ -311,6 +354,10 @@ func (w wholes) giveAllBack(group []int) error {
 		}
 		if err != nil {
 			return err
+		}
+		if i != group[0] && w.isLeft(i) {
+			w.leave(group, ReasonChanged)
+			return nil
 		}
 	}
 	return nil

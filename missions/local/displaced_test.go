@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/umbra-vcs/umbra/gitstore/databases"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/projects"
 	"github.com/umbra-vcs/umbra/missions/snapshots"
@@ -136,4 +137,38 @@ func TestSameBytesDisplacedAtTwoPaths(t *testing.T) {
 		t.Errorf("what waits is %v, %v", list, err)
 	}
 	b.healthy()
+}
+
+// TestDisplacedLogStays: a program's log that a restore set aside is not put beside the
+// database of another moment.
+func TestDisplacedLogStays(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	page := func(fill string) string {
+		return string(databases.Head()) + strings.Repeat(fill, 512-databases.HeadSize)
+	}
+	b.write("app.db", page("1"))
+	b.mission("work")
+	b.write("app.db", page("2"))
+	b.write("app.db-wal", "two\n")
+	b.snapshot("before the restore")
+	held, err := os.OpenFile(projects.AbsolutePath(b.dir, "app.db-wal"), os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.local.Restore(context.Background(), missions.RestoreRequest{Caller: b.caller(), Moment: "work@start", All: true}); err != nil {
+		t.Fatal(err)
+	}
+	_, err = held.WriteString("late\n")
+	if err := errors.Join(err, held.Close()); err != nil {
+		t.Fatal(err)
+	}
+	b.snapshot("after the restore") // which settles what was set aside
+	r, err := b.local.Restore(context.Background(), missions.RestoreRequest{Caller: b.caller(), Mission: "work", Displaced: true, All: true})
+	if err != nil || len(r.Kept) != 1 || r.Kept[0].Path != "app.db-wal" || !strings.Contains(r.Kept[0].Reason, "another moment") {
+		t.Errorf("kept %+v, %v", r.Kept, err)
+	}
+	if _, err := os.Stat(projects.AbsolutePath(b.dir, "app.db-wal")); !os.IsNotExist(err) {
+		t.Errorf("the log is there: %v", err)
+	}
 }

@@ -33,6 +33,14 @@ func planDisplaced(ctx context.Context, rs *Restorer, m *projects.Mission, j *Jo
 	to := present
 	to.Modes = closedModes(present.Modes)
 	for _, d := range list {
+		why, err := otherMoment(m, present.Tree, list, d.Path)
+		if err != nil {
+			return planError(j.target, err)
+		}
+		if why != "" {
+			j.Result.Kept = append(j.Result.Kept, missions.PathReason{Path: d.Path, Reason: why})
+			continue
+		}
 		there, err := whatIsAt(m, present.Tree, d.Path)
 		if err != nil {
 			return planError(j.target, err)
@@ -67,6 +75,26 @@ func planDisplaced(ctx context.Context, rs *Restorer, m *projects.Mission, j *Jo
 	}
 	j.Files, err = rs.planPaths(m, j.target, sides{present, to}, nil, nil)
 	return err
+}
+
+// otherMoment says why a file of a SQLite database is not put back: the database that is there
+// now is of another moment than its log, and SQLite would damage it with that. "" is that it
+// can be.
+func otherMoment(m *projects.Mission, tree gitstore.ID, list []snapshots.StoredDisplaced, path string) (string, error) {
+	files, err := restore.DatabaseFiles(m.Project.Store, []gitstore.ID{tree}, path)
+	if err != nil || len(files) == 0 {
+		return "", err
+	}
+	for _, log := range files[1:] {
+		there, err := whatIsAt(m, tree, log)
+		if err != nil {
+			return "", err
+		}
+		if there.path != "" || slices.ContainsFunc(list, func(d snapshots.StoredDisplaced) bool { return d.Path == log }) {
+			return "the database there and its logs are of another moment; umbra cat prints it with --displaced", nil
+		}
+	}
+	return "", nil
 }
 
 // isOfRestore reports whether what is at a path is what a restore of the mission put
