@@ -278,6 +278,7 @@ func TestDatabaseThatWentOn(t *testing.T) {
 				opened = "2 2"
 			}
 			last := l.resume(o.work.Entry.ID())
+			last.work.Workers = 1
 			recovery, _, err := last.work.Recover(context.Background(), func(context.Context) (bool, error) { return false, nil })
 			l.must(err)
 			if recovery == Interrupted {
@@ -349,6 +350,7 @@ func cutDatabaseOff(t *testing.T, then, now func(*lab), ok, options []string, at
 	o := l.begin(p, isBeside(options))
 	o.work.Workers = 1
 	watch := func(what string, at int, w *Work) (failed *string) {
+		w.Workers = 1
 		steps, failed := 0, new(string)
 		w.Step = func(name string) error {
 			if is, safe := l.isSafe(ok); !safe {

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/umbra-vcs/umbra/gitstore/databases"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/projects"
 	"github.com/umbra-vcs/umbra/missions/snapshots"
@@ -144,9 +143,7 @@ func TestSameBytesDisplacedAtTwoPaths(t *testing.T) {
 func TestDisplacedLogStays(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	page := func(fill string) string {
-		return string(databases.Head()) + strings.Repeat(fill, 512-databases.HeadSize)
-	}
+	page := func(fill string) string { return "SQLite format 3\x00" + strings.Repeat(fill, 496) }
 	b.write("app.db", page("1"))
 	b.mission("work")
 	b.write("app.db", page("2"))
