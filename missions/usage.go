@@ -71,7 +71,7 @@ type Pruning struct {
 	PrunedAt time.Time `json:"pruned_at,omitzero"`
 	Dropped  int       `json:"dropped,omitempty"`
 	Bytes    int64     `json:"bytes,omitempty"`
-	// Problem is why nothing went when it was looked last, Fix what to type.
+	// Problem is why it could not be ended when it was looked last, Fix what to type.
 	Problem string `json:"problem,omitempty"`
 	Fix     string `json:"fix,omitempty"`
 }

@@ -24,6 +24,9 @@ var (
 	ErrMaybeMask = errors.New("they may have been the mask of an ACL")
 )
 
+// Bits is what Give has lost where the mode is as it was.
+const Bits = "permission bits"
+
 // Give gives what was kept, but for the time and the holes, to an open file or
 // directory. What could not be given is returned. Nothing is fatal: content counts more.
 func (k *Kept) Give(file beneath.Opened) []Lost {
@@ -106,7 +109,7 @@ func (g *giving) lacksACL() bool {
 // bits comes last: a change of owner clears set-id bits, and an ACL brings a mode.
 func (g *giving) bits() {
 	if err := unix.Fchmod(g.fd, g.mode); err != nil {
-		g.lose("permission bits", err)
+		g.lose(Bits, err)
 		return
 	}
 	if g.kept.Mode&setID == 0 {

@@ -1,6 +1,8 @@
 package fork
 
 import (
+	"slices"
+
 	"github.com/umbra-vcs/umbra/gitstore/attributes"
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
 )
@@ -39,6 +41,6 @@ func (j *job) giveACL(i item, path string, inherits bool) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	_ = attributes.All(from, st).Give(to)
-	return true, nil
+	lost := attributes.All(from, st).Give(to)
+	return !slices.ContainsFunc(lost, func(l attributes.Lost) bool { return l.What == attributes.Bits }), nil
 }

@@ -2,9 +2,11 @@ package local
 
 import (
 	"context"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -216,6 +218,132 @@ func TestPruningBySelfIsAskedFor(t *testing.T) {
 	b.quiet()
 	if left := len(b.line("work")); left != all-3 {
 		t.Errorf("%d snapshots of %d are left after a week", left, all)
+	}
+	b.fscked(m)
+}
+
+// TestPruningBySelfIsHeldUp: a copy of a home says again what will go; a disk that could be
+// filled, and a turn that begins meanwhile, put it off; what went before it was killed is said.
+func TestPruningBySelfIsHeldUp(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.askToPrune("")
+	clock := &clockwork{time.Now()}
+	b.local.Clock = clock.time
+	m := b.mission("work")
+	b.numbered(1, 9)
+	clock.now = clock.now.Add(60 * 24 * time.Hour)
+	b.quiet()
+	p, said := b.project(), filepath.Join(b.project().Dir, "pruning.json")
+	for what, copied := range map[string]func(){
+		"a copy that kept its times": func() {
+			if err := os.Chtimes(said, time.Time{}, time.Now().Add(-time.Hour)); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"a copy elsewhere": func() { b.edit(said, b.local.Home.Dir, "/elsewhere") },
+	} {
+		clock.now = clock.now.Add(prunes.Warning)
+		copied()
+		b.quiet()
+		if r := b.pruning(); r.Waiting != 4 || !r.NextAt.Equal(clock.now.Add(prunes.Warning)) || len(b.line("work")) != 10 {
+			t.Errorf("%s: %d snapshots are left, and it is said: %+v", what, len(b.line("work")), r)
+		}
+	}
+
+	clock.now = clock.now.Add(prunes.Warning)
+	full := func(string) (uint64, error) { return uint64(b.local.Space.Limits.KeepFree), nil }
+	b.local.Space.FreeBytes = full
+	b.quiet()
+	if r := b.pruning(); !strings.Contains(r.Problem, "MiB are free") || len(b.line("work")) != 10 {
+		t.Errorf("%d snapshots are left, and of a disk without room is said: %+v", len(b.line("work")), r)
+	}
+
+	turn := func(string) (uint64, error) { // it is asked when all is planned
+		b.local.Space.FreeBytes = func(string) (uint64, error) { return 1 << 50, nil }
+		b.submit(m.ID, missions.PromptSubmitted{Text: "go", ID: "p"})
+		return 1 << 50, nil
+	}
+	clock.now = clock.now.Add(prunes.Every)
+	b.local.Space.FreeBytes = turn
+	b.quiet()
+	if r := b.pruning(); r.Dropped > 0 || len(b.line("work")) < 10 || b.local.IsDue(p) {
+		t.Errorf("a turn began before it was marked: %d snapshots are left, and it is said: %+v", len(b.line("work")), r)
+	}
+	b.submit(m.ID, missions.TurnEnded{})
+	clock.now = clock.now.Add(prunes.Rest)
+	b.quiet()
+	if r := b.pruning(); r.Dropped != 5 || r.Problem != "" {
+		t.Errorf("the turn is over, and it is said: %+v", r)
+	}
+
+	owed := filepath.Join(m.ShadowRepo, "umbra", "owed")
+	b.put(owed, "")
+	b.edit(said, `"dropped":5`, `"dropped":5,"marking":3`)
+	clock.now = clock.now.Add(prunes.Every)
+	b.local.Space.FreeBytes = turn
+	b.quiet()
+	if _, err := os.Stat(owed); err != nil || b.local.IsDue(p) {
+		t.Errorf("a turn began while it packed: %v, due %v", err, b.local.IsDue(p))
+	}
+	if r := b.pruning(); r.Dropped != 3 || !r.PrunedAt.Equal(clock.now) {
+		t.Errorf("it was killed before it could note what went: %+v", r)
+	}
+	b.submit(m.ID, missions.TurnEnded{})
+	clock.now = clock.now.Add(prunes.Rest)
+	b.quiet()
+	if _, err := os.Stat(owed); err == nil {
+		t.Errorf("the rest is still owed after the turn: %+v", b.pruning())
+	}
+	b.fscked(m)
+}
+
+// edit changes what a file says, as a copy of it does that is written anew.
+func (b *testBench) edit(file, before, after string) {
+	b.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil || !strings.Contains(string(text), before) {
+		b.Fatalf("%s %v", text, err)
+	}
+	b.put(file, strings.Replace(string(text), before, after, 1))
+}
+
+// TestPruningBySelfAfterAJump: what is old only by a clock that was set ahead does not go at
+// once, nor is all packed anew for little.
+func TestPruningBySelfAfterAJump(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.askToPrune("")
+	const day = 24 * time.Hour
+	first := time.Now()
+	clock := &clockwork{first}
+	b.local.Clock = clock.time
+	m := b.mission("work")
+	b.numbered(1, 3)
+	clock.now = first.Add(9 * day)
+	b.numbered(4, 9)
+	clock.now = first.Add(31 * day)
+	b.quiet()
+	all := b.pruning().Waiting
+	if all == 0 {
+		t.Fatal("nothing is old")
+	}
+	clock.now = first.Add(44 * day)
+	if b.quiet(); b.pruning().Dropped != all {
+		t.Errorf("%d were said to go: %+v", all, b.pruning())
+	}
+	noise := make([]byte, 1<<20)
+	_, _ = rand.NewChaCha8([32]byte{1}).Read(noise)
+	b.write("large.bin", string(noise))
+	b.numbered(13, 1)
+	clock.now = clock.now.Add(prunes.Every)
+	before := len(b.line("work"))
+	if b.quiet(); len(b.line("work")) != before || b.pruning().Dropped != all || b.pruning().Problem != "" {
+		t.Errorf("%d snapshots of %d are left, for little: %+v", len(b.line("work")), before, b.pruning())
+	}
+	b.put(b.local.Home.ConfigFile(), "retention:\n  auto: true\n  keep_last: 7\n")
+	if r := b.pruning(); !r.NextAt.IsZero() || r.Waiting > 0 || r.Dropped != all {
+		t.Errorf("nobody has looked by another policy yet: %+v", r)
 	}
 	b.fscked(m)
 }

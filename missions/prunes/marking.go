@@ -76,7 +76,7 @@ func (w work) cutting(ctx context.Context, m material, plan retention.Plan) (c s
 	cuts := maps.Clone(plan.Cuts)
 	maps.Copy(cuts, chains.cuts())
 	return shadow.Cutting{
-		Before: cuts, Kept: chains.unreached(m.refs, cuts), At: w.at,
+		Before: cuts, Kept: chains.unreached(m.refs, cuts),
 		Stays: func(commit gitstore.ID) bool { return kept(commit) || chains.kept[commit] },
 	}, others, nil
 }
@@ -113,6 +113,7 @@ func (pr *Pruner) mark(ctx context.Context, w work, before material, said retent
 		if err != nil {
 			return err
 		}
+		cutting.At = pr.Now()
 		if err := upkeep.NoteOthers(ctx, w.project.Store, others); err != nil { // before nobody can tell any more
 			return err
 		}

@@ -83,6 +83,9 @@ type choice struct {
 	policy   retention.Policy
 	at       time.Time
 	still    func() error // asked before anybody has to wait; nil: whoever asked for it waits
+	// begin is told how many snapshots are about to go, and what that gives back, and tells
+	// whether they do; nil: they do.
+	begin func(snapshots int, bytes int64) (bool, error)
 }
 
 // chosenProjects finds what a request is about. Of all projects one that can't be opened is a
@@ -192,6 +195,11 @@ func (pr *Pruner) pruneProject(ctx context.Context, c choice, result *missions.P
 		return refused(err)
 	}
 	marks := !result.Preview && len(plan.Kept) < len(m.Snapshots)
+	if c.begin != nil && (marks || shadow.Owes(c.project.Store)) {
+		if begins, err := c.begin(len(m.Snapshots)-len(plan.Kept), bytes); err != nil || !begins {
+			return err
+		}
+	}
 	if marks {
 		if err := upkeep.CheckWhole(ctx, c.project.Store); err != nil { // else nothing could be given back
 			return refused(err)
