@@ -1,6 +1,7 @@
 package databases
 
 import (
+	"errors"
 	"io"
 	"strings"
 )
@@ -46,6 +47,19 @@ func CanBe(size int64) bool { return size >= pageSize && size%pageSize == 0 }
 // CanBeIndex tells whether shared memory can have that size: it grows by 32 KiB, and whoever
 // opens it first cuts it to three bytes (SQLite's os_unix.c, unixLockSharedMemory).
 func CanBeIndex(size int64) bool { return size <= 3 || size%(32<<10) == 0 }
+
+// Is tells whether a content of that size is a database. It reads no more than its head.
+func Is(content io.Reader, size int64) (bool, error) {
+	if !CanBe(size) {
+		return false, nil
+	}
+	var begin [HeadSize]byte
+	n, err := io.ReadFull(content, begin[:])
+	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return Begins(begin[:n]), err
+}
 
 // Begins tells whether a file that begins so is a database.
 func Begins(data []byte) bool { return strings.HasPrefix(string(data), head) }

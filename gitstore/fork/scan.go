@@ -25,6 +25,7 @@ const (
 	reasonSourceGone = "the source's workspace is gone"
 	reasonGone       = "gone since that moment, and in no snapshot"
 	reasonSince      = "made since that moment, and in no snapshot"
+	reasonLaterLog   = "a log of the database as it is now, which the fork has as it was then"
 	reasonDepth      = "below more directories than Git follows"
 	reasonLater      = "in no snapshot: the fork has it as it is now, not as it was at that moment"
 )

@@ -49,6 +49,7 @@ func (k *maker) look(ctx context.Context) error {
 		s.leave(path, reasonSince)
 		return shun, nil
 	}
+	s.judge = withoutLaterLogs(k, s, s.judge)
 	if err := s.directory("", false, 0); err != nil {
 		return err
 	}

@@ -110,16 +110,7 @@ func (d *databasePlanner) onDisk(path string) (bool, error) {
 		return false, err
 	}
 	defer file.Close()
-	return begins(file)
-}
-
-func begins(r io.Reader) (bool, error) {
-	var head [databases.HeadSize]byte
-	n, err := io.ReadFull(r, head[:])
-	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
-		err = nil
-	}
-	return databases.Begins(head[:n]), err
+	return databases.Is(file, l.stat.Size)
 }
 
 // isDatabase tells whether a path is one in either snapshot.
@@ -149,10 +140,7 @@ func IsDatabase(objects interface {
 		return false, err
 	}
 	defer r.Close()
-	if !databases.CanBe(size) {
-		return false, nil
-	}
-	return begins(r)
+	return databases.Is(r, size)
 }
 
 // DatabaseFiles are the paths of all files of the SQLite database that the file at a path
