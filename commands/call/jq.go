@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"os/exec"
+	"syscall"
 
 	"github.com/umbra-vcs/umbra/missions"
 )
@@ -35,8 +36,8 @@ func (c *Call) writeJSON(write func(io.Writer) error) error {
 	err := c.Run(cmd)
 	var exit *exec.ExitError
 	switch {
-	case err == nil:
-		return wrong
+	case err == nil, errors.Is(err, syscall.EPIPE), errors.As(err, &exit) && exit.Sys().(syscall.WaitStatus).Signal() == syscall.SIGPIPE:
+		return wrong // who reads has enough
 	case errors.As(err, &exit):
 		said := bytes.TrimSpace(said.Bytes())
 		err = missions.Errorf(missions.KindUsage, "the command itself is done; try the filter on what --json prints", "--jq %q: %s", c.jq, said)

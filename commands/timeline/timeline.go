@@ -64,6 +64,9 @@ func runTimeline(c *call.Call) error {
 	}
 	if name := c.Arg(0); name != "" || caller.Mission != "" {
 		m, err := svc.Mission(ctx, missions.MissionRequest{Caller: caller, Name: name})
+		if err == nil {
+			err = m.CheckOwn()
+		}
 		if err != nil {
 			return err
 		}

@@ -283,6 +283,9 @@ func (g merging) end(m *model, title, said string, flags ...string) tea.Cmd {
 			return append(lines, said), nil
 		},
 		do: func(ctx context.Context, _ bool) (outcome, error) {
+			if _, err := o.Service.Merge(ctx, r); err != nil { // another one may wait by now
+				return outcome{}, err
+			}
 			return outcome{said: o.EndMerge(ctx, r.Into, flags...)}, nil
 		},
 	}.ask(m)

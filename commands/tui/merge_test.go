@@ -150,6 +150,9 @@ func TestMergeLate(t *testing.T) {
 	x.keys("e").sees("no terminal", "2 open")
 	s.merge.id = "two"
 	x.keys("o").sees("another merge waits by now").misses("2 open")
+	x.keys("M", "x").sees("drop the merge")
+	s.merge.id = "three"
+	x.keys("enter").sees("another merge waits by now").misses("--abort")
 }
 
 func mergeAnswers(_ missions.MergeResult, q missions.MergedPath) (all []MergeAnswer) {

@@ -86,7 +86,7 @@ func readACL(fd int, name string) acl {
 
 // withoutACL are the errors that say that there is no ACL, or can be none.
 func withoutACL() []error {
-	return []error{unix.ENODATA, noAttribute, unix.ENOTSUP, unix.EOPNOTSUPP, unix.ENOSYS}
+	return []error{unix.ENODATA, noAttribute, unix.ENOTSUP, unix.EOPNOTSUPP, unix.ENOSYS, unix.EINVAL}
 }
 
 // noAttribute is what macOS says where Linux says ENODATA.

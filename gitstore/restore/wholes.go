@@ -293,8 +293,8 @@ func (w wholes) takeGroupAway(group []int) error {
 	return nil
 }
 
-// wentOn tells whether a program has written into a database that was put in place: its logs
-// were, before it, so that another one was made since.
+// wentOn tells whether a program has opened a database that was put in place: its logs were,
+// before it, so that another one was made since, and so was its shared memory.
 func (w wholes) wentOn(group []int) (bool, error) {
 	for _, i := range group[1:] {
 		c := w.change(i)
@@ -302,7 +302,7 @@ func (w wholes) wentOn(group []int) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		if f.kind == content && !isNothing(c, f.stat.Kind(), f.stat.Size) && !(c.To != nil && f.state.holds(c.To)) {
+		if f.kind == content && !(c.To != nil && f.state.holds(c.To)) {
 			return true, nil
 		}
 	}

@@ -81,7 +81,7 @@ var (
 		"!example.tfvars", "!*.example.tfvars", "!sample.tfvars", "!*.sample.tfvars",
 		".vault-token", ".vault_pass", ".vault_pass.txt", ".vault-password", "vault_pass.txt",
 		"rclone.conf", "doctl/config.yaml", ".databrickscfg", ".snowflake/connections.toml", ".fly/config.yml", "com.vercel.cli/auth.json",
-		"containers/auth.json", ".snowsql/config", ".aliyun/config.json", "hcloud/cli.toml", ".config/netlify/config.json",
+		".config/containers/auth.json", ".snowsql/config", ".aliyun/config.json", ".config/hcloud/cli.toml", ".config/netlify/config.json",
 	}
 	// packageSecrets are of those who publish packages:
 	// https://docs.npmjs.com/cli/configuring-npm/npmrc, https://yarnpkg.com/configuration/yarnrc,
@@ -101,6 +101,7 @@ var (
 	// https://wiki.filezilla-project.org/Client_Configuration (sitemanager.xml).
 	programSecrets = []string{
 		".sentryclirc", "ngrok.yml", "kaggle.json", "huggingface/token", ".huggingface/token", ".erlang.cookie", "credentials.xml", "secret_token.rb",
-		".config/stripe/config.toml", ".circleci/cli.yml", "filezilla.xml", "sitemanager.xml", "recentservers.xml",
+		".config/stripe/config.toml", ".circleci/cli.yml", "filezilla.xml", "filezilla/sitemanager.xml", ".filezilla/sitemanager.xml",
+		"filezilla/recentservers.xml", ".filezilla/recentservers.xml",
 	}
 )

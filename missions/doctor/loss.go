@@ -39,7 +39,8 @@ func (x *Examination) reportLost(p *projects.Project, problem upkeep.Problem) {
 			x.Result.Lost = append(x.Result.Lost, said)
 			continue
 		case g.remote != "": // whoever it is of has it whole
-			said.Fix = remotes.Anew(p, g.remote)
+			advice, fix := remotes.Anew(p, g.remote)
+			said.Message, said.Fix = said.Message+advice, fix
 		case x.request.Fix:
 			said.Message += " (from now on umbra doctor only notes it)"
 		default:

@@ -113,12 +113,22 @@ func (s *holderSearch) searchMissions(ctx context.Context, rd *Reader) error {
 	return nil
 }
 
+// noteUnread says that a mission which was fetched is damaged: what is own is searched all the
+// same.
+func (s *holderSearch) noteUnread(ctx context.Context, remote string, err error) {
+	missions.Notify(ctx, missions.Notice{Text: fmt.Sprintf("what was fetched from %s can't be looked through whole (umbra doctor): %v", remote, err)})
+}
+
 // searchHistory looks through the snapshots that a ref leads to. Those of a mission that was
 // fetched are gone through, though another one has them too, until one holds the path.
 func (s *holderSearch) searchHistory(ctx context.Context, ref gitstore.Ref, known map[string]missions.Holder) error {
 	remote := ref.Name.Remote()
 	newest := remote == "" && ref.Name.Kind() != gitstore.RefPin
 	for snap, err := range s.project.SnapshotCache.WalkHistory(s.project.Store, ref.ID) {
+		if err != nil && remote != "" {
+			s.noteUnread(ctx, remote, err)
+			return nil
+		}
 		if err != nil {
 			return missions.Errorf(missions.KindDamaged, "umbra doctor", "look for %s: %w", s.path, err)
 		}
@@ -130,6 +140,10 @@ func (s *holderSearch) searchHistory(ctx context.Context, ref gitstore.Ref, know
 			return nil
 		}
 		held, err := s.look(snap, known)
+		if err != nil && remote != "" {
+			s.noteUnread(ctx, remote, err)
+			return nil
+		}
 		if err != nil {
 			return err
 		}

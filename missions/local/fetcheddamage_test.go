@@ -112,7 +112,7 @@ func (s *fetchedScene) whole() {
 }
 
 // TestLostOfAFetchedMission: what is lost of a mission that was fetched is named as its own,
-// with the commands that bring it again, and is not given up; they do bring it.
+// with what brings it again, and is not given up; that does bring it.
 func TestLostOfAFetchedMission(t *testing.T) {
 	t.Parallel()
 	for what, c := range map[string]struct{ rev, message string }{
@@ -127,8 +127,7 @@ func TestLostOfAFetchedMission(t *testing.T) {
 			s.loosen()
 			rev := "refs/fetched/" + strings.Replace(c.rev, "%", s.id, 1)
 			s.here.loseObject(s.own, strings.TrimSpace(s.here.git("--git-dir", s.own.ShadowRepo, "rev-parse", rev)))
-			url := home.ShellQuote(s.url)
-			s.says(c.message, s.in()+"git ls-remote -q "+url+" >/dev/null && umbra remote rm office && umbra remote add office "+url+" && umbra fetch office")
+			s.says(c.message, s.in()+"git ls-remote "+home.ShellQuote(s.url)+" "+home.ShellQuote("refs/umbra/"+s.own.Project+"/*"))
 			s.anew()
 		})
 	}
@@ -155,7 +154,8 @@ func TestHalfAFetchedMission(t *testing.T) {
 			fetch := s.in() + "umbra fetch office"
 			if c.torn {
 				s.here.put(file, "")
-				s.says(c.message, "rm "+home.ShellQuote(file)+" && "+fetch)
+				aside := filepath.Join(filepath.Dir(s.own.ShadowRepo), "torn-"+strings.ReplaceAll(string(c.ref("office", s.id)), "/", "-"))
+				s.says(c.message, "mv -n "+home.ShellQuote(file)+" "+home.ShellQuote(aside)+" && "+fetch)
 			}
 			if err := os.Remove(file); err != nil {
 				t.Fatal(err)

@@ -224,7 +224,7 @@ func (pr *Pruner) pruneOrTell(ctx context.Context, c choice, a *automatic) error
 // tell notes what is to go. What was dropped before is given back all the same, and first: the
 // week begins when it is said.
 func (pr *Pruner) tell(ctx context.Context, c choice, a *automatic) error {
-	if shadow.Owes(c.project.Store) {
+	if shadow.Owes(c.project.Store) && !a.PrunedAt.IsZero() { // a copy of a home gives nothing back unasked
 		packs, err := pr.packsToWrite(c.project)
 		if err == nil {
 			err = pr.checkRoomToPack(packs)

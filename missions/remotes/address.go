@@ -23,8 +23,9 @@ func (c *Carrier) addressOf(at addresses.CallerDirectory, r missions.AddRemoteRe
 	if url == "" || strings.HasPrefix(url, "-") || strings.ContainsAny(url, "\n\x00") {
 		return "", missions.Errorf(missions.KindUsage, "give a directory, HOST:PATH, ssh://… or https://…", "%q is no address of a Git repository", transfer.WithoutPassword(url))
 	}
-	if _, rest, isURL := strings.Cut(url, "://"); isURL {
-		if saysPassword(rest) || len(secrets.Find([]byte(url))) > 0 {
+	if scheme, rest, isURL := strings.Cut(url, "://"); isURL {
+		// A user of ssh may have a drawn name: AWS CodeCommit's is the id of a public key.
+		if saysPassword(rest) || !strings.HasSuffix(scheme, "ssh") && len(secrets.Find([]byte(url))) > 0 {
 			return "", missions.Errorf(missions.KindUsage, "leave it out: git asks a credential helper (git help credentials) or ssh-agent",
 				"the address of %s says a password or a token, which all who list processes on this machine would see", r.Name)
 		}

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/transfer"
@@ -55,7 +56,8 @@ func (c *Carrier) Check(p *projects.Project, said map[string]bool) (problems []m
 			if err == nil {
 				continue
 			}
-			problem.Message, problem.Fix = err.Error(), Anew(p, remote)
+			advice, fix := Anew(p, remote)
+			problem.Message, problem.Fix = err.Error()+advice, fix
 		}
 		problems = append(problems, problem)
 	}
@@ -70,31 +72,32 @@ func (c *Carrier) NameOf(p *projects.Project, remote, id string) string {
 	return fmt.Sprintf("%s/%.8s", remote, id)
 }
 
-// Anew is what to type to have what was fetched from a remote forgotten and brought again.
-// Nothing is forgotten before it is sure that the remote is there.
-func Anew(p *projects.Project, remote string) string {
-	drop := " && umbra remote rm " + remote + " && "
+// Anew says how what was fetched from a remote comes again whole, and what to type to see
+// whether it is there still: what the remote has no more is forgotten by that, so that
+// nobody is to type it unseen.
+func Anew(p *projects.Project, remote string) (advice, fix string) {
 	one := remoteOf(p, remote)
 	switch {
 	case one == nil: // nobody knows any more where that is
-		return inProject(p) + "umbra remote add " + remote + " URL && umbra fetch " + remote
+		return "", inProject(p) + "umbra remote add " + remote + " URL && umbra fetch " + remote
 	case one.File:
-		return inProject(p) + "test -r " + home.ShellQuote(one.URL) + drop + importAgain(*one)
+		return fmt.Sprintf("; umbra remote rm %[1]s and umbra import %[2]s --as %[1]s bring it again, and forget what the file does not have", remote, home.ShellQuote(one.URL)),
+			"git bundle list-heads " + home.ShellQuote(one.URL)
 	}
 	url := home.ShellQuote(one.URL)
 	if transfer.WithoutPassword(one.URL) != one.URL {
 		url = "URL"
 	}
-	add := "umbra remote add " + remote + " " + url
-	if one.Project != p.Name {
-		add += " --project " + home.ShellQuote(one.Project)
-	}
-	return inProject(p) + "git ls-remote -q " + url + " >/dev/null" + drop + add + " && umbra fetch " + remote
+	return fmt.Sprintf("; umbra remote rm %[1]s, umbra remote add %[1]s URL and umbra fetch %[1]s bring it again, and forget what the remote has no more", remote),
+		inProject(p) + "git ls-remote " + url + " " + home.ShellQuote(refsAbove+one.Project+"/*")
 }
 
-// AfterTorn is what to type about the ref of a fetched mission that can't be read.
+// AfterTorn is what to type about the ref of a fetched mission that can't be read. Its file is
+// put aside, and not deleted: it may be that the disk failed, or that the remote has it no more.
 func AfterTorn(p *projects.Project, name gitstore.RefName) string {
-	return "rm " + home.ShellQuote(filepath.Join(p.ShadowRepo(), filepath.FromSlash(string(name)))) + " && " + again(p, name.Remote())
+	file := filepath.Join(p.ShadowRepo(), filepath.FromSlash(string(name)))
+	aside := filepath.Join(p.Dir, "torn-"+strings.ReplaceAll(string(name), "/", "-"))
+	return "mv -n " + home.ShellQuote(file) + " " + home.ShellQuote(aside) + " && " + again(p, name.Remote())
 }
 
 // again is what to type to have the rest of what a remote has.
@@ -102,7 +105,8 @@ func again(p *projects.Project, remote string) string {
 	one := remoteOf(p, remote)
 	switch {
 	case one == nil:
-		return Anew(p, remote)
+		_, fix := Anew(p, remote)
+		return fix
 	case one.File:
 		return inProject(p) + importAgain(*one)
 	}

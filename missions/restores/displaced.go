@@ -27,13 +27,17 @@ func planDisplaced(ctx context.Context, rs *Restorer, m *projects.Mission, j *Jo
 	if err != nil {
 		return err
 	}
+	all, err := snapshots.DisplacedFiles(m)
+	if err != nil {
+		return planError(j.target, err)
+	}
 	batch := m.Project.Store.NewBatch()
 	defer batch.Discard()
 	t := records.NewTree(m.Project.Store, present.Tree)
 	to := present
 	to.Modes = closedModes(present.Modes)
 	for _, d := range list {
-		why, err := otherMoment(m, present.Tree, list, d.Path)
+		why, err := otherMoment(m, present.Tree, all, d.Path)
 		if err != nil {
 			return planError(j.target, err)
 		}
@@ -80,7 +84,7 @@ func planDisplaced(ctx context.Context, rs *Restorer, m *projects.Mission, j *Jo
 // otherMoment says why a file of a SQLite database is not put back: the database that is there
 // now is of another moment than its log, and SQLite would damage it with that. "" is that it
 // can be.
-func otherMoment(m *projects.Mission, tree gitstore.ID, list []snapshots.StoredDisplaced, path string) (string, error) {
+func otherMoment(m *projects.Mission, tree gitstore.ID, all []snapshots.StoredDisplaced, path string) (string, error) {
 	files, err := restore.DatabaseFiles(m.Project.Store, []gitstore.ID{tree}, path)
 	if err != nil || len(files) == 0 {
 		return "", err
@@ -90,7 +94,7 @@ func otherMoment(m *projects.Mission, tree gitstore.ID, list []snapshots.StoredD
 		if err != nil {
 			return "", err
 		}
-		if there.path != "" || slices.ContainsFunc(list, func(d snapshots.StoredDisplaced) bool { return d.Path == log }) {
+		if there.path != "" || slices.ContainsFunc(all, func(d snapshots.StoredDisplaced) bool { return d.Path == log }) {
 			return "the database there and its logs are of another moment; umbra cat prints it with --displaced", nil
 		}
 	}

@@ -13,8 +13,8 @@ import (
 )
 
 // Event reads one hook payload of versions 2.0 to 2.1. An event it does not know
-// is KindOther; input that is no object with an event and a session is
-// ErrBadPayload.
+// is KindOther, and so is one of Cursor's, which has nothing else; input that is no object
+// with an event and a session is ErrBadPayload.
 func (a Adapter) Event(env sessions.Environ, name string, input []byte) (sessions.Event, error) {
 	f, err := hooks.Read(input)
 	if err != nil {
@@ -26,10 +26,13 @@ func (a Adapter) Event(env sessions.Environ, name string, input []byte) (session
 		Agent: f.Text("agent_id"), Message: f.Text("last_assistant_message"),
 		Headless: strings.HasPrefix(env.Vars[varEntrypoint], "sdk-"),
 	}
+	if f.Text(cursorsField) != "" {
+		return sessions.Event{Name: cmp.Or(e.Name, "Other"), Kind: sessions.KindOther}, nil
+	}
 	if err := check(e); err != nil {
 		return sessions.Event{}, err
 	}
-	if f.Text(cursorsField) != "" || isOtherAgents(env, e) {
+	if isOtherAgents(env, e) {
 		e.Kind = sessions.KindOther
 		return e, nil
 	}

@@ -57,6 +57,20 @@ func takesPassword(program string) bool {
 	return slices.ContainsFunc(secretOptions, func(o secretOption) bool { return slices.ContainsFunc(o.programs, isIt) })
 }
 
+// hasOptions reports whether a program takes a password itself.
+func hasOptions(program string) bool {
+	return slices.ContainsFunc(secretOptions, func(o secretOption) bool { return slices.Contains(o.programs, program) })
+}
+
+// isAlsoAWord reports whether what is called as a program is an ordinary argument of others:
+// docker login registry/npm.
+func isAlsoAWord(program string) bool {
+	isIt := func(name string) bool { return name == program || strings.HasPrefix(name, program+" ") }
+	return slices.ContainsFunc(secretOptions, func(o secretOption) bool {
+		return (o.percent+o.source != "" || o.named) && slices.ContainsFunc(o.programs, isIt)
+	})
+}
+
 // nextProgram is the program whose options the words behind a word are. That may be one
 // that another program starts: docker exec db mysql.
 func nextProgram(program, before, word string) string {
@@ -69,7 +83,7 @@ func nextProgram(program, before, word string) string {
 	switch {
 	case program == "sshpass" && before == "-p":
 		return program
-	case program == "sshpass", takesPassword(name) && (wraps || !mayBeValue), wraps && !mayBeValue:
+	case program == "sshpass", takesPassword(name) && (wraps || !mayBeValue && !(hasOptions(program) && isAlsoAWord(name))), wraps && !mayBeValue:
 		return name
 	case !mayBeValue && takesPassword(program+" "+name):
 		return program + " " + name
