@@ -170,8 +170,8 @@ func (c *Client) ask(ctx context.Context, m missions.Method) (api.About, error) 
 	return answer, err
 }
 
-// call makes one call of the Service, and makes it once more, of whoever serves
-// then, where that does no harm.
+// call makes one call of the Service, and makes it again, of whoever serves then, where
+// that does no harm.
 func (c *Client) call(ctx context.Context, m missions.Method, request, result any) error {
 	body, err := json.Marshal(request)
 	if err != nil {
@@ -196,7 +196,10 @@ func (c *Client) call(ctx context.Context, m missions.Method, request, result an
 			return missions.Errorf(missions.KindUsage, "", "send %s again: %w", m.Name, err)
 		}
 	}
-	if err = c.connect(ctx); err == nil {
+	for range mostHandovers {
+		if err = c.connect(ctx); err != nil {
+			break
+		}
 		reflect.ValueOf(result).Elem().SetZero()
 		if err = c.watched(ctx, once); !unsent(err) {
 			return told(ctx, m, err)
@@ -207,6 +210,10 @@ func (c *Client) call(ctx context.Context, m missions.Method, request, result an
 	}
 	return told(ctx, m, err)
 }
+
+// mostHandovers is how often a call that nobody has heard yet is made to whoever serves next:
+// commands that serve while they run may end one right after the other.
+const mostHandovers = 5
 
 // errLeaving is the answer of a process that has stopped taking calls.
 var errLeaving = errors.New("the daemon is stopping")

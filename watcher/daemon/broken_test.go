@@ -171,15 +171,18 @@ func TestCutOffBeforeItIsBegun(t *testing.T) {
 		_, err := c.Rename(b.ctx(), missions.RenameRequest{Caller: b.caller(), Mission: m.ID, Name: name})
 		return err
 	}
-	cuts.Store(1)
-	must(t, rename("renamed"))
-	if now := b.state(s.Service(), m); now.Name != "renamed" || cuts.Load() != -1 {
-		t.Errorf("it is named %s, cuts %d", now.Name, cuts.Load())
+	for times, name := range map[int32]string{1: "renamed", 3: "again"} { // one serves, and leaves, right after the other
+		cuts.Store(times)
+		must(t, rename(name))
+		if now := b.state(s.Service(), m); now.Name != name || cuts.Load() != -1 {
+			t.Errorf("it is named %s, cuts %d", now.Name, cuts.Load())
+		}
 	}
-	cuts.Store(2)
+	must(t, rename("renamed"))
+	cuts.Store(100)
 	err := rename("never")
 	if e := missions.AsError(err); err == nil || e.Kind != missions.KindNoDaemon || !strings.Contains(e.Message, "nothing was done: the connection was cut") {
-		t.Errorf("cut off twice: %v", err)
+		t.Errorf("cut off each time: %v", err)
 	}
 	if now := b.state(s.Service(), m); now.Name != "renamed" {
 		t.Errorf("it is named %s", now.Name)
