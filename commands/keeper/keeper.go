@@ -43,7 +43,9 @@ func keepAgent(c *call.Call, svc missions.Launches, launch missions.Launch, vars
 			c.Notice("note: %s", note)
 		}
 		code, agent, failed := runAgent(c, svc, launch, vars, limit)
-		ended := missions.KeepRequest{ExitCode: code, Leaving: failed == nil && agent.isLeaving(), Idle: failed == nil && agent.wasIdle.Load(), Variables: vars.allNames(c)}
+		ended := missions.KeepRequest{
+			ExitCode: code, Leaving: failed == nil && agent.isLeaving(), Idle: failed == nil && agent.wasIdle.Load(), Variables: vars.allNames(c),
+		}
 		if failed != nil {
 			ended.ExitCode, ended.Failed = call.CodeBeforeAgent, failed.Error()
 		}

@@ -71,7 +71,8 @@ func (r *run) judgeSpot(i int, s spot) error {
 // known tells whether a content is stored, being S's or T's.
 func (r *run) known(i int, f found) bool {
 	c := r.change(i)
-	return f.kind == content && isNothing(c, f.stat.Kind(), f.stat.Size) || f.kind == content && (c.From != nil && f.state.holds(c.From) || c.To != nil && f.state.holds(c.To))
+	isStored := c.From != nil && f.state.holds(c.From) || c.To != nil && f.state.holds(c.To)
+	return f.kind == content && (isStored || isNothing(c, f.stat.Kind(), f.stat.Size))
 }
 
 // addDisplaced reports a file, or all that are in a directory.

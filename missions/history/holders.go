@@ -37,7 +37,8 @@ func (rd *Reader) holders(ctx context.Context, r missions.ForgetRequest) (missio
 		return missions.Holders{}, err
 	}
 	if path == "" {
-		return missions.Holders{}, missions.Errorf(missions.KindUsage, "name a file or a directory below "+cmp.Or(at.Binding.Workspace, at.Project.Locations.Path), "%s is the whole workspace", r.Path)
+		top := cmp.Or(at.Binding.Workspace, at.Project.Locations.Path)
+		return missions.Holders{}, missions.Errorf(missions.KindUsage, "name a file or a directory below "+top, "%s is the whole workspace", r.Path)
 	}
 	s := &holderSearch{
 		project: at.Project, path: slashpath.Join(at.Binding.PathInRepo, path), scopes: map[string]string{},

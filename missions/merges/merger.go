@@ -72,7 +72,8 @@ func (g *Merger) Merge(ctx context.Context, r missions.MergeRequest) (missions.M
 		}
 	}
 	if r.Merge != "" && r.Merge != s.ID {
-		return missions.MergeResult{}, missions.Errorf(missions.KindConflict, "umbra merge --status --into "+into.Name, "another merge into %s waits by now", into.Name)
+		return missions.MergeResult{}, missions.Errorf(missions.KindConflict, "umbra merge --status --into "+into.Name,
+			"another merge into %s waits by now", into.Name)
 	}
 	if done, ok, err := g.finishIfDone(into, s, r.OnlyReads()); ok || err != nil {
 		return done, err

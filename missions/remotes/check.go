@@ -81,7 +81,7 @@ func Anew(p *projects.Project, remote string) (advice, fix string) {
 	case one == nil: // nobody knows any more where that is
 		return "", inProject(p) + "umbra remote add " + remote + " URL && umbra fetch " + remote
 	case one.File:
-		return fmt.Sprintf("; umbra remote rm %[1]s and umbra import %[2]s --as %[1]s bring it again, and forget what the file does not have", remote, home.ShellQuote(one.URL)),
+		return fmt.Sprintf("; umbra remote rm %s and %s bring it again, and forget what the file does not have", remote, importAgain(*one)),
 			"git bundle list-heads " + home.ShellQuote(one.URL)
 	}
 	url := home.ShellQuote(one.URL)
