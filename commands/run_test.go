@@ -12,7 +12,6 @@ import (
 
 	"github.com/umbra-vcs/umbra/commands/call"
 	"github.com/umbra-vcs/umbra/commands/calltest"
-	"github.com/umbra-vcs/umbra/commands/payload"
 	"github.com/umbra-vcs/umbra/commands/print"
 	"github.com/umbra-vcs/umbra/missions"
 )
@@ -285,17 +284,8 @@ func TestHookFailsOpen(t *testing.T) {
 	if code := b.run("hook", "claude", "--event", "error", "--strict"); code != 13 {
 		t.Errorf("--strict: exit code %d, want 13", code)
 	}
-	late := missions.KindTimeout.ExitCode()
-	code := late
-	for code == late { // the machine took longer than a hook's time to read it
-		b.Env.Stdin = io.LimitReader(zeros{}, payload.Most+1)
-		code = b.run("hook", "claude", "--strict")
-	}
-	if code != 2 || !strings.Contains(b.Stderr.String(), "over 64 MiB") {
-		t.Errorf("huge: exit code %d, stderr %q", code, b.Stderr.String())
+	b.Env.Stdin = strings.NewReader("")
+	if code := b.run("hook", "claude", "--strict"); code != 2 || !strings.Contains(b.Stderr.String(), "the event is empty") {
+		t.Errorf("no event: exit code %d, stderr %q", code, b.Stderr.String())
 	}
 }
-
-type zeros struct{}
-
-func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }

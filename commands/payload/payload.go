@@ -24,15 +24,19 @@ const (
 // Read reads the event. It ends with the event's JSON: an agent may leave its pipe open.
 // The read itself can't be interrupted; it is left behind if the context ends.
 func Read(ctx context.Context, r io.Reader) ([]byte, error) {
+	return readUpTo(ctx, r, Most)
+}
+
+func readUpTo(ctx context.Context, r io.Reader, most int) ([]byte, error) {
 	type read struct {
 		p   []byte
 		err error
 	}
 	done := make(chan read, 1)
 	go func() {
-		p, err := readEvent(io.LimitReader(r, Most+1))
+		p, err := readEvent(io.LimitReader(r, int64(most)+1))
 		done <- read{p, err}
-		if err == nil && len(p) <= Most { // an agent that writes on is not to find its pipe broken
+		if err == nil && len(p) <= most { // an agent that writes on is not to find its pipe broken
 			_, _ = io.Copy(io.Discard, r)
 		}
 	}()
@@ -49,8 +53,8 @@ func Read(ctx context.Context, r io.Reader) ([]byte, error) {
 		return nil, fmt.Errorf("read the event: %w", got.err)
 	case len(got.p) == 0:
 		return nil, missions.Errorf(missions.KindUsage, "give the event on stdin", "the event is empty")
-	case len(got.p) > Most:
-		return nil, missions.Errorf(missions.KindUsage, "", "the event is over %d MiB", Most>>20)
+	case len(got.p) > most:
+		return nil, missions.Errorf(missions.KindUsage, "", "the event is over %d MiB", most>>20)
 	}
 	return got.p, nil
 }

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"testing/iotest"
 	"time"
+
+	"github.com/umbra-vcs/umbra/missions"
 )
 
 // TestReadEndsWithTheObject: an agent that leaves its pipe open gets its answer all the
@@ -55,6 +57,20 @@ func TestReadWithoutAnObject(t *testing.T) {
 	out, _ := io.Pipe()
 	if _, err := Read(ctx, out); err == nil || !strings.Contains(err.Error(), "no event came on stdin") {
 		t.Errorf("an open pipe with nothing in it: %v", err)
+	}
+}
+
+// TestReadUpToTheMost refuses an event that is longer, and takes one that is not.
+func TestReadUpToTheMost(t *testing.T) {
+	t.Parallel()
+	const most = 1 << 20
+	event := strings.Repeat(" ", most-2) + "{}"
+	if got, err := readUpTo(context.Background(), strings.NewReader(event), most); err != nil || len(got) != most {
+		t.Errorf("the most: %d bytes, %v", len(got), err)
+	}
+	_, err := readUpTo(context.Background(), strings.NewReader(" "+event), most)
+	if err == nil || missions.AsError(err).Kind != missions.KindUsage || !strings.Contains(err.Error(), "over 1 MiB") {
+		t.Errorf("one byte more: %v", err)
 	}
 }
 
