@@ -11,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/scripts/hazards"
@@ -264,6 +265,56 @@ func TestRestoreSaysWhatIsInTheWay(t *testing.T) {
 	}
 	if r := b.restore("work@start"); b.read("pipe") != "file\n" || len(r.Notes) > 0 {
 		t.Errorf("once it is away: %+v", r)
+	}
+	b.healthy()
+}
+
+// TestRestoreNamesIgnoredFilesWrittenSince: a whole restore says which ignored files were
+// written since its moment, an ignored directory once. It is no failure: exit code 0.
+func TestRestoreNamesIgnoredFilesWrittenSince(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.write(".gitignore", "build/\n*.sqlite\nnode_modules/\nlater\n")
+	b.write(".umbraignore", "!build/kept\n")
+	for _, name := range []string{"build/kept", "build/sub/old.o", "dev.sqlite", "old.sqlite", "node_modules/a/index.js", "sub/deep/dev.sqlite", "a.txt"} {
+		b.write(name, "then\n")
+	}
+	b.mission("work")
+	note := func(r missions.RestoreResult) string {
+		i := slices.IndexFunc(r.Notes, func(n string) bool { return strings.HasPrefix(n, "ignored, so in no snapshot") })
+		if i < 0 {
+			return ""
+		}
+		return r.Notes[i]
+	}
+	written := func(names ...string) {
+		for _, name := range names {
+			b.write(name, "now\n")
+			at := time.Now().Add(time.Minute) // the clock of files is a coarse one
+			if err := os.Chtimes(filepath.Join(b.dir, name), at, at); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	written("a.txt", "build/kept")
+	if r := b.restore("work@start"); note(r) != "" || len(r.Kept) > 0 {
+		t.Errorf("nothing ignored was written: %+v", r)
+	}
+	written("build/sub/old.o", "build/sub/new.o", "dev.sqlite", "sub/deep/dev.sqlite")
+	const want = "ignored, so in no snapshot, and written since then: build/, dev.sqlite, sub/deep/dev.sqlite; what is there now stays"
+	if got := note(b.restore("work@start", func(r *missions.RestoreRequest) { r.Preview = true })); got != want {
+		t.Errorf("preview: %q", got)
+	}
+	r := b.restore("work@start")
+	if note(r) != want || !r.Done || len(r.Kept) > 0 || slices.Contains(r.Notes, "nothing differs") || b.read("dev.sqlite") != "now\n" {
+		t.Errorf("%+v", r)
+	}
+	written("later")
+	if got := note(b.restore("work@start")); !strings.Contains(got, "later") && !strings.Contains(got, "and 1 more") {
+		t.Errorf("with a new one: %q", got)
+	}
+	if got := note(b.restore("work@start", func(r *missions.RestoreRequest) { r.Paths = []string{"a.txt"} })); got != "" {
+		t.Errorf("of one path: %q", got)
 	}
 	b.healthy()
 }

@@ -23,6 +23,8 @@ type FilesPlan struct {
 	unreadable []missions.PathReason // what could not be read now, and so is left as it is
 	leftOut    []missions.PathReason // what no snapshot holds, and so is left as it is
 	inTheWay   []string              // where the target has files, and what is there now can't be kept
+
+	ignoredSince []string // ignored, and written since the target's moment
 }
 
 func (f *FilesPlan) isEmpty() bool { return f.Plan.Empty() }
@@ -46,6 +48,9 @@ func (f *FilesPlan) describeTo(r *missions.RestoreResult) {
 		if !slices.ContainsFunc(r.Kept, func(k missions.PathReason) bool { return k.Path == out.Path }) {
 			r.Kept = append(r.Kept, out)
 		}
+	}
+	if note := ignoredNote(f.ignoredSince); note != "" {
+		r.Notes = append(r.Notes, note)
 	}
 	if len(f.inTheWay) > 0 {
 		r.Notes = append(r.Notes, fmt.Sprintf(

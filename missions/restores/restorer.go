@@ -36,7 +36,7 @@ type Restorer struct {
 func (rs *Restorer) RunRestore(ctx context.Context, m *projects.Mission, j *Job, c missions.Caller) (missions.RestoreResult, error) {
 	if (j.Files == nil || j.Files.isEmpty()) && j.Conversation == nil && !j.isMerge() {
 		j.Result.Done = true
-		j.Result.Notes = append(j.Result.Notes, nothingToDo(j.Result))
+		j.Result.Notes = append(j.Result.Notes, j.nothingToDo())
 		rs.clearPending(m)
 		return j.Result, nil
 	}
@@ -64,8 +64,8 @@ func (rs *Restorer) RunRestore(ctx context.Context, m *projects.Mission, j *Job,
 }
 
 // nothingToDo says why a restore did nothing.
-func nothingToDo(r missions.RestoreResult) string {
-	if len(r.Kept) > 0 {
+func (j *Job) nothingToDo() string {
+	if len(j.Result.Kept) > 0 || j.Files != nil && len(j.Files.ignoredSince) > 0 {
 		return "nothing was changed: all that differs stays as it is"
 	}
 	return "nothing differs"
