@@ -17,7 +17,8 @@ type MergeRequest struct {
 	Merger string    `json:"merger,omitempty"` // an agent that proposes what paths become; "" is as before
 	// Attempts is how often that agent is asked in all, where the check does not pass; 0 is 2.
 	Attempts int `json:"attempts,omitempty"`
-	// Driver merges texts in Git's stead; the zero value is as before, Git at first.
+	// Driver merges texts in Git's stead; the zero value is as before, Git at first, and NoDriver
+	// is Git again.
 	Driver  MergeDriver `json:"driver,omitzero"`
 	Preview bool        `json:"preview,omitempty"`
 	Force   bool        `json:"force,omitempty"` // whatever the agents or Git do, and whatever the check says
@@ -29,6 +30,8 @@ type MergeRequest struct {
 	Proposed *MergerEnd `json:"proposed,omitempty"`
 	// Merge is the ID of the one merge that the step is meant for, "" for any that waits.
 	Merge string `json:"merge,omitempty"`
+	// Leave ends a merge though missions are there that it has made, see MergeTrial.Left.
+	Leave bool `json:"leave,omitempty"`
 	// Texts are, of MergeStatus, the paths whose texts are wanted.
 	Texts []string `json:"texts,omitempty"`
 }
@@ -38,6 +41,9 @@ type MergeDriver struct {
 	Name    string `json:"name,omitempty"`
 	Program string `json:"program,omitempty"` // its path
 }
+
+// NoDriver is the name of the driver that is none: Git merges by itself.
+const NoDriver = "none"
 
 // MergeDrivers are the drivers that are known, with the names of their programs.
 func MergeDrivers() map[string]string {
@@ -198,8 +204,9 @@ type MergeTrial struct {
 	IntoID       string   `json:"into_id,omitempty"`
 	ID           string   `json:"id,omitempty"` // of the merge, while it waits
 	Scratch      *Mission `json:"scratch,omitempty"`
-	// Left are the missions that a merge which has ended had made for its check and its
-	// merger: nothing needs them any more.
+	// Left are the missions that a merge has made for its check and its merger, and that nothing
+	// needs any more. A merge that is Done or Aborted waits until the same step is asked with
+	// Leave, or none is there: a process that is killed while it removes them leaves none behind.
 	Left []Mission `json:"left,omitempty"`
 	// ProposedTree is Tree with all that is proposed, where nothing else is open; "" else,
 	// and once the check has said what it thinks of it.
@@ -241,12 +248,20 @@ func (r MergeRequest) Verify() error {
 		return Errorf(KindUsage, "leave the names out", "a merge that waits knows what it merges")
 	case r.Attempts < 0:
 		return Errorf(KindUsage, "give a number from 1", "--merger-attempts %d makes no sense", r.Attempts)
-	case r.Driver.Name != "" && MergeDrivers()[r.Driver.Name] == "":
-		return Errorf(KindUsage, "--driver mergiraf or weave", "%s is no driver that umbra knows", r.Driver.Name)
-	case r.Driver.Name != "" && !filepath.IsAbs(r.Driver.Program):
-		return Errorf(KindUsage, "name its program by a whole path", "the program of %s is %q", r.Driver.Name, r.Driver.Program)
 	case !slices.Contains([]MergeAuto{"", MergeNone, MergeLow, MergeMedium}, r.Auto):
 		return Errorf(KindUsage, "use --auto none, low or medium", "--auto is %q", r.Auto)
+	}
+	return r.Driver.verify()
+}
+
+func (d MergeDriver) verify() error {
+	switch {
+	case d.Name == "" || d.Name == NoDriver:
+		return nil
+	case MergeDrivers()[d.Name] == "":
+		return Errorf(KindUsage, "--driver mergiraf, weave or none", "%s is no driver that umbra knows", d.Name)
+	case !filepath.IsAbs(d.Program):
+		return Errorf(KindUsage, "name its program by a whole path", "the program of %s is %q", d.Name, d.Program)
 	}
 	return nil
 }

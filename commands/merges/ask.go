@@ -238,7 +238,7 @@ func (a *asker) edit(q missions.MergedPath) (done bool, err error) {
 	if err == nil {
 		return true, nil
 	}
-	a.c.Notice("%s", Keep(q.Path, content))
+	a.say(Keep(q.Path, content))
 	if missions.AsError(err).Kind == missions.KindUsage { // it has marks still
 		a.notChosen(q, err)
 		return false, nil
@@ -252,7 +252,13 @@ func (a *asker) notChosen(q missions.MergedPath, err error) {
 	if e.Hint != "" {
 		text += "; " + print.Clean(e.Hint)
 	}
-	a.c.Notice("%s", text)
+	a.say(text)
+}
+
+// say answers a user who was asked: --quiet does not leave it out.
+func (a *asker) say(text string) {
+	a.c.Err.Line("%s", print.Clean(text))
+	_ = a.c.Err.Flush() // nobody is left to tell
 }
 
 // askEnd asks what becomes of a merge once each path was asked about.

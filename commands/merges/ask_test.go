@@ -188,7 +188,7 @@ func TestManyPaths(t *testing.T) {
 }
 
 // TestProposalsStay: what an agent has written for a merge is removed once it is taken over,
-// and not before.
+// and not before; and a merge that has ended is forgotten after that.
 func TestProposalsStay(t *testing.T) {
 	t.Parallel()
 	for name, fails := range map[string]error{"taken over": nil, "not taken over": missions.Errorf(missions.KindBusy, "", "busy")} {
@@ -196,8 +196,12 @@ func TestProposalsStay(t *testing.T) {
 		b := calltest.New(t, f)
 		c := &call.Call{Env: b.Env, Arguments: []string{"fa"}}
 		err := c.Do(func(c *call.Call) error { return runMerge(c, mergeOptions{}) })
-		if (err != nil) != (fails != nil) || slices.Contains(f.removed, "merger") != (fails == nil) {
-			t.Errorf("%s: removed %v: %v", name, f.removed, err)
+		want := []string{"merger", "the merge"}
+		if fails != nil {
+			want = nil
+		}
+		if (err != nil) != (fails != nil) || !slices.Equal(f.removed, want) {
+			t.Errorf("%s: removed %q, want %q: %v", name, f.removed, want, err)
 		}
 	}
 }
@@ -210,10 +214,13 @@ type fakeMerger struct {
 }
 
 func (f *fakeMerger) Merge(_ context.Context, r missions.MergeRequest) (missions.MergeResult, error) {
+	if r.Leave {
+		f.removed = append(f.removed, "the merge")
+	}
 	code, result := 0, missions.MergeResult{Into: "one", Taken: []missions.MergedPath{}, Conflicts: []missions.MergedPath{}}
 	switch r.Step {
 	case missions.MergeProposed:
-		result.Done = true
+		result.Done, result.Left = true, []missions.Mission{{ID: "merger", Name: "merger", State: missions.StateClosed}}
 		return result, f.fails
 	case missions.MergePropose:
 		result.Scratch = &missions.Mission{ID: "merger", Name: "merger", State: missions.StateClosed, ExitCode: &code}

@@ -48,7 +48,7 @@ is told. While something is open the exit code is 12.`,
 			flags.String("check", "run `COMMAND` on the merged files: are they good?", &o.request.Check),
 			flags.String("merger", "have an `AGENT` propose what paths become that conflict: claude, codex, gemini or opencode", &o.request.Merger),
 			flags.Int("merger-attempts", "ask that agent up to `N` times where the check does not pass, 2 if not said", &o.request.Attempts),
-			flags.String("driver", "have `mergiraf|weave` merge texts, where that program is installed", &o.driver),
+			flags.String("driver", "have `mergiraf|weave|none` merge texts, where that program is installed; none is Git itself", &o.driver),
 			flags.Duration("merger-timeout", "end that agent `DURATION` after its start", &o.timeout),
 			flags.Strings("show", "show what each has changed at `PATH` in the merge that waits (may be repeated)", &o.show),
 			flags.Bool("preview", "say what it comes to, change nothing", &o.request.Preview),
@@ -276,9 +276,12 @@ func (a *asker) runCheck(r missions.MergeRequest) (*missions.MergeCheck, error) 
 	return &missions.MergeCheck{Tree: made.Tree, Check: check, Output: checks.Tail(output)}, nil
 }
 
-// removeLeft removes what a merge that has ended had made. An agent may still work there,
-// which another command has begun.
+// removeLeft removes missions that a merge has made and needs no more, and then has a merge
+// that has ended forgotten. An agent may still work there, which another command has begun.
 func (a *asker) removeLeft() {
+	if len(a.result.Left) == 0 {
+		return
+	}
 	for _, m := range a.result.Left {
 		if svc, caller, ctx, err := a.c.Asking(); err == nil && m.State != missions.StateClosed {
 			_, err = svc.Stop(context.WithoutCancel(ctx), missions.StopRequest{Caller: caller, Missions: []string{m.ID}})
@@ -289,6 +292,21 @@ func (a *asker) removeLeft() {
 		a.removeScratch(m)
 	}
 	a.result.Left = nil
+	last := missions.MergeRequest{Step: missions.MergeContinue, Into: a.result.IntoID, Merge: a.result.ID, Leave: true}
+	switch {
+	case a.result.Aborted:
+		last.Step = missions.MergeAbort
+	case !a.result.Done:
+		return
+	}
+	svc, caller, ctx, err := a.c.Asking()
+	if err == nil {
+		last.Caller = caller
+		_, err = svc.Merge(context.WithoutCancel(ctx), last)
+	}
+	if err != nil && missions.AsError(err).Kind != missions.KindNotFound { // another command has forgotten it
+		a.c.Notice("note: the merge into %s waits still: %s; umbra merge --%s --into %[1]s", a.result.Into, missions.AsError(err).Message, last.Step)
+	}
 }
 
 // removeScratch removes the workspace of a check, whatever the check left there.
@@ -297,7 +315,7 @@ func (a *asker) removeScratch(m missions.Mission) {
 	if err == nil {
 		_, err = svc.Remove(context.WithoutCancel(ctx), missions.RemoveRequest{Caller: caller, Missions: []string{m.ID}, Workspace: true, Force: true})
 	}
-	if err != nil {
+	if err != nil && missions.AsError(err).Kind != missions.KindNotFound { // another command has removed it
 		a.c.Notice("note: the workspace of the merge stays: %s; umbra mission rm --workspace %s", missions.AsError(err).Message, m.Name)
 	}
 }

@@ -25,7 +25,7 @@ func (a *asker) propose(force bool) error {
 		if a.result, err = a.merge(missions.MergeRequest{Step: missions.MergeProposed, Proposed: &end, Force: force}); err != nil {
 			return err
 		}
-		a.removeScratch(*made.Scratch)
+		a.removeLeft()
 		for _, note := range a.result.Notes {
 			a.c.Notice("note: %s", note)
 		}

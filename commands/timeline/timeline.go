@@ -6,7 +6,6 @@ import (
 	"context"
 	"path/filepath"
 	"strings"
-	"sync"
 
 	"github.com/umbra-vcs/umbra/commands/call"
 	"github.com/umbra-vcs/umbra/commands/contests"
@@ -42,16 +41,16 @@ func runTimeline(c *call.Call) error {
 		return err
 	}
 	open := func(name string, content []byte, edit bool) (string, error) { return openFile(c, name, content, edit) }
-	var ending sync.WaitGroup
+	var ending endings
 	o := tui.Options{
 		Service: svc, Caller: caller, In: c.Stdin, Out: c.Stdout, Environ: c.Environ(), Color: c.Out.Color,
 		Palette: c.Out.Palette, Now: c.Now, Words: timelineWords(c), Open: open, Stopped: c.Unwritten,
 		Checked: func(m missions.Mission) *missions.Check { return contests.Kept(c, m) },
 		Page:    func(text string) error { return pageText(c, text) },
 		EndMerge: func(ctx context.Context, into string, flags ...string) []string {
-			ending.Add(1)
-			defer ending.Done()
-			return endMerge(ctx, c, into, flags)
+			said := []string{"the timeline was left: the merge waits"}
+			ending.do(func() { said = endMerge(ctx, c, into, flags) })
+			return said
 		},
 		EditMerged: func(q missions.MergedPath) (content []byte, err error) {
 			err = c.Aside(func() (err error) {
@@ -73,7 +72,7 @@ func runTimeline(c *call.Call) error {
 		o.Mission = m.ID
 	}
 	launch, err := tui.Run(ctx, o)
-	ending.Wait() // it was interrupted, and removes what it has made
+	ending.wait() // it was interrupted, and removes what it has made
 	if err != nil || launch == nil {
 		return err
 	}

@@ -9,11 +9,13 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/git"
 	"github.com/umbra-vcs/umbra/gitstore/merge"
 	"github.com/umbra-vcs/umbra/gitstore/shadow"
+	"github.com/umbra-vcs/umbra/missions"
 )
 
 // contents reads what the sides of a merge have, and has git merge single texts.
@@ -138,3 +140,27 @@ func (r contents) patch(c merge.Conflict, side, content, name string) (patch str
 	})
 	return patch, err
 }
+
+// attempt has Git merge, or the driver. That has as long as a check has, 0 for ever.
+func (r contents) attempt(step merge.Sides, driver merge.Driver, limit time.Duration) (merge.Attempted, error) {
+	if driver.Name == "" {
+		return merge.Attempt(r.ctx, r.store, step, driver)
+	}
+	ctx, done := r.ctx, func() {}
+	if limit > 0 {
+		ctx, done = context.WithTimeout(r.ctx, limit)
+	}
+	defer done()
+	got, err := merge.Attempt(ctx, r.store, step, driver)
+	const hint = "--driver none has Git merge instead"
+	switch failed, ran := errors.AsType[*git.Error](err); {
+	case err != nil && ctx.Err() != nil && r.ctx.Err() == nil:
+		err = missions.Errorf(missions.KindFailed, hint, "%s has not merged within %s, the limit that check.time_limit sets; nothing was changed", driver.Name, limit)
+	case ran && failed.ExitCode == fatalCode && !strings.Contains(failed.Stderr, "No space left on device"):
+		err = missions.Errorf(missions.KindFailed, hint, "merge with %s: %w; nothing was changed", driver.Name, err)
+	}
+	return got, err
+}
+
+// fatalCode is the exit code of a git that can't go on, as where a signal ends its driver.
+const fatalCode = 128

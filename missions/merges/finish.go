@@ -16,6 +16,7 @@ import (
 // finish ends a merge of which nothing is open, else it says what is.
 func (g *Merger) finish(ctx context.Context, p *plan, r missions.MergeRequest) (missions.MergeResult, error) {
 	result := p.result()
+	result.Left = g.viewsOf(p.into, p.state.Ended)
 	if r.Force && p.state.Check != "" && p.state.isBad(result.Tree) {
 		result.Conflicts, result.Notes = p.state.withoutCheck(result.Conflicts), append(result.Notes, "the check did not pass, and --force takes it all the same")
 	} else if len(result.Conflicts) == 0 && p.state.isBad(result.Tree) {
@@ -39,7 +40,7 @@ func (g *Merger) finish(ctx context.Context, p *plan, r missions.MergeRequest) (
 	failpoint.Hit("merge.applied")
 	result.Done, result.Result = true, done.Snapshot
 	result.Notes = append(result.Notes, done.Notes...)
-	return g.end(p.into, p.state, result)
+	return g.end(p.into, p.state, result, r.Leave)
 }
 
 // withoutCheck are the questions that are open for another reason than the check.
@@ -77,7 +78,7 @@ func (g *Merger) apply(ctx context.Context, m *projects.Mission, r missions.Merg
 }
 
 // end tells the agent, and forgets the merge.
-func (g *Merger) end(into *projects.Mission, s *state, result missions.MergeResult) (missions.MergeResult, error) {
+func (g *Merger) end(into *projects.Mission, s *state, result missions.MergeResult, leave bool) (missions.MergeResult, error) {
 	for _, from := range s.Sides {
 		m, err := g.LoadMissionOrRemoved(into.Project, from.Mission)
 		if err == nil {
@@ -90,8 +91,7 @@ func (g *Merger) end(into *projects.Mission, s *state, result missions.MergeResu
 		}
 	}
 	failpoint.Hit("merge.told")
-	result.Left = g.leftOf(into, s)
-	return result, s.remove(into.Project)
+	return g.forget(into, s, result, leave)
 }
 
 // mostTold is how many paths an agent is told.
@@ -121,9 +121,8 @@ func updateText(r missions.MergeResult) string {
 	return text
 }
 
-// finishIfDone ends a merge that a killed process had put in place already; with onlyReads
-// it says that alone.
-func (g *Merger) finishIfDone(into *projects.Mission, s *state, onlyReads bool) (missions.MergeResult, bool, error) {
+// finishIfDone ends a merge that is in place already; a step that only reads says that alone.
+func (g *Merger) finishIfDone(into *projects.Mission, s *state, r missions.MergeRequest) (missions.MergeResult, bool, error) {
 	op, found, err := restores.FindMerge(into, s.ID, s.BeganAt)
 	if err != nil || !found {
 		return missions.MergeResult{}, false, err
@@ -140,8 +139,8 @@ func (g *Merger) finishIfDone(into *projects.Mission, s *state, onlyReads bool) 
 		}
 		result.From = append(result.From, at)
 	}
-	if !onlyReads {
-		result, err = g.end(into, s, result)
+	if !r.OnlyReads() {
+		result, err = g.end(into, s, result, r.Leave)
 	}
 	return result, true, err
 }
@@ -158,8 +157,12 @@ func (g *Merger) makeScratch(ctx context.Context, p *plan, r missions.MergeReque
 	if err := p.state.save(p.into.Project); err != nil {
 		return result, err
 	}
+	name, err := g.scratchName(p.into, "-check")
+	if err != nil {
+		return result, err
+	}
 	made, err := g.rooms.Forks.Fork(ctx, missions.ForkRequest{
-		Caller: r.Caller, From: p.into.Name, ID: p.state.Scratch, Name: scratchName(p.into, "-check"), NoWait: true, Yes: true, Force: r.Force,
+		Caller: r.Caller, From: p.into.Name, ID: p.state.Scratch, Name: name, NoWait: true, Yes: true, Force: r.Force,
 	})
 	if err != nil {
 		return result, err
@@ -181,8 +184,9 @@ func (g *Merger) makeScratch(ctx context.Context, p *plan, r missions.MergeReque
 // mostOfName is how much of its mission's name a workspace of a merge has in its own.
 const mostOfName = 52
 
-func scratchName(into *projects.Mission, suffix string) string {
-	return into.Name[:min(len(into.Name), mostOfName)] + suffix
+// scratchName is a name that no mission has: a mission of a user's may be called so.
+func (g *Merger) scratchName(into *projects.Mission, suffix string) (string, error) {
+	return g.rooms.Addresses.TakenNamesOf(into.Project).FreeName(into.Name[:min(len(into.Name), mostOfName)] + suffix)
 }
 
 // loadScratch loads a mission that a merge has made, nil if it is not there any more.
@@ -199,11 +203,16 @@ func (g *Merger) loadScratch(into *projects.Mission, id string) *projects.Missio
 
 // leftOf are the missions that a merge has made for its check and its merger, and that are
 // still there.
-func (g *Merger) leftOf(into *projects.Mission, s *state) (list []missions.Mission) {
-	ids := []string{s.Scratch}
+func (g *Merger) leftOf(into *projects.Mission, s *state) []missions.Mission {
+	ids := append([]string{s.Scratch}, s.Ended...)
 	if s.Merger != nil {
 		ids = append(ids, s.Merger.Mission)
 	}
+	return g.viewsOf(into, ids)
+}
+
+// viewsOf are those missions that are still there.
+func (g *Merger) viewsOf(into *projects.Mission, ids []string) (list []missions.Mission) {
 	for _, id := range ids {
 		if m := g.loadScratch(into, id); m != nil {
 			list = append(list, g.rooms.Presence.MissionView(m))

@@ -55,6 +55,9 @@ func (g *Merger) Merge(ctx context.Context, r missions.MergeRequest) (missions.M
 		return g.begin(ctx, r)
 	}
 	into, s, err := g.findWaiting(ctx, r)
+	if err != nil && into != nil && r.Step == missions.MergeAbort {
+		return g.setAside(into)
+	}
 	if err != nil {
 		return missions.MergeResult{}, err
 	}
@@ -75,11 +78,11 @@ func (g *Merger) Merge(ctx context.Context, r missions.MergeRequest) (missions.M
 		return missions.MergeResult{}, missions.Errorf(missions.KindConflict, "umbra merge --status --into "+into.Name,
 			"another merge into %s waits by now", into.Name)
 	}
-	if done, ok, err := g.finishIfDone(into, s, r.OnlyReads()); ok || err != nil {
+	if done, ok, err := g.finishIfDone(into, s, r); ok || err != nil {
 		return done, err
 	}
 	if r.Step == missions.MergeAbort {
-		return g.abort(into, s)
+		return g.abort(into, s, r.Leave)
 	}
 	if at := s.Merger; r.Merger != "" && at != nil && at.Agent != r.Merger && g.loadScratch(into, at.Mission) != nil {
 		return missions.MergeResult{}, missions.Errorf(missions.KindBusy, "umbra merge --continue takes that over first",
@@ -303,10 +306,38 @@ func (g *Merger) findWaiting(ctx context.Context, r missions.MergeRequest) (*pro
 }
 
 // abort drops a merge that waits. Nothing of it was in the workspace.
-func (g *Merger) abort(into *projects.Mission, s *state) (missions.MergeResult, error) {
+func (g *Merger) abort(into *projects.Mission, s *state, leave bool) (missions.MergeResult, error) {
 	result := s.result(into)
 	result.Aborted = true
+	return g.forget(into, s, result, leave)
+}
+
+// setAside drops a merge that can't be read, and keeps what is kept of it.
+func (g *Merger) setAside(into *projects.Mission) (missions.MergeResult, error) {
+	held, err := g.hold(into)
+	if err != nil {
+		return missions.MergeResult{}, err
+	}
+	defer func() { _ = held.Release() }()
+	result := (&state{}).result(into)
+	switch s, err := readState(into); {
+	case s != nil:
+		return result, orWaits(into, nil)
+	case err == nil:
+		return result, noneWaits(into)
+	}
+	file, err := setAside(into)
+	result.Aborted, result.Notes = true, append(result.Notes, "what was kept of it can't be read, and is in "+file)
+	return result, err
+}
+
+// forget forgets a merge that has ended. One that has made missions which are still there is
+// kept, unless these are to be left: no kill makes them missions that nobody knows.
+func (g *Merger) forget(into *projects.Mission, s *state, result missions.MergeResult, leave bool) (missions.MergeResult, error) {
 	result.Left = g.leftOf(into, s)
+	if len(result.Left) > 0 && !leave {
+		return result, nil
+	}
 	return result, s.remove(into.Project)
 }
 

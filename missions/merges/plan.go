@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/capture"
@@ -32,6 +33,7 @@ type plan struct {
 	proposed gitstore.ID
 	modes    *capture.Modes
 	were     *capture.Modes // of the mission that is merged into
+	limit    time.Duration  // of a driver
 	paths    map[string]*question
 	types    map[string]bool // paths that are a directory on one side and something else on another
 }
@@ -60,6 +62,7 @@ func (g *Merger) plan(ctx context.Context, into *projects.Mission, s *state, r m
 		return nil, nil, err
 	}
 	p := &plan{contents: contents{ctx, into.Project.Store}, state: s, into: into, ours: into.Tip.Tree}
+	p.limit = time.Duration(g.CurrentConfig().Check.TimeLimit)
 	if settling(r).Preview {
 		if p.ours, err = g.rooms.Promotes.PresentTree(ctx, into); err != nil {
 			done()
@@ -134,7 +137,7 @@ func (p *plan) foldSides() error {
 	p.tree, p.modes, p.were, p.paths = p.ours, present.Modes, present.Modes, map[string]*question{}
 	for i, from := range p.sides {
 		step := merge.Sides{Base: from.base.Tree, Ours: p.tree, Theirs: from.tree}
-		got, err := merge.Attempt(p.ctx, p.store, step, p.state.Driver)
+		got, err := p.attempt(step, p.state.Driver, p.limit)
 		if err != nil {
 			return err
 		}

@@ -176,13 +176,19 @@ func (g *Merger) makeMerger(ctx context.Context, p *plan, r missions.MergeReques
 		if err != nil {
 			return p.result(), err
 		}
+		name, err := g.scratchName(p.into, "-merger")
+		if err != nil {
+			return p.result(), err
+		}
+		if at.Mission == "" { // else a process was killed before it was there
+			at.Times++
+		}
 		at.Mission = g.NewID() // noted before it is there, so that a kill leaves no agent that nobody asks
-		at.Times++
 		if err := p.state.save(p.into.Project); err != nil {
 			return p.result(), err
 		}
 		if _, err := g.rooms.Forks.Fork(ctx, missions.ForkRequest{
-			Caller: r.Caller, From: p.into.Name, ID: at.Mission, Name: scratchName(p.into, "-merger"), Agent: at.Agent, FilesAlone: true, Prompt: prompt, Headless: true,
+			Caller: r.Caller, From: p.into.Name, ID: at.Mission, Name: name, Agent: at.Agent, FilesAlone: true, Prompt: prompt, Headless: true,
 			NoWait: true, Yes: true, Force: r.Force,
 		}); err != nil {
 			return p.result(), err
@@ -275,6 +281,7 @@ func (g *Merger) takeProposals(ctx context.Context, p *plan, r missions.MergeReq
 	if err != nil {
 		return p.result(), err
 	}
+	p.state.Ended = append(p.state.Ended, m.ID) // in one step: a kill leaves no mission that nobody knows
 	p.state.Merger.Mission, p.state.Merger.Tree, p.state.Merger.Asked = "", "", nil
 	if err := p.answer(); err != nil {
 		return p.result(), err
@@ -287,6 +294,7 @@ func (g *Merger) takeProposals(ctx context.Context, p *plan, r missions.MergeReq
 	}
 	result := p.result()
 	result.Scratch, result.Notes = &view, append(result.Notes, notes...)
+	result.Left = g.viewsOf(p.into, p.state.Ended)
 	return result, nil
 }
 

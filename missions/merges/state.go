@@ -3,7 +3,6 @@ package merges
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -29,6 +28,7 @@ type state struct {
 	Bad     []string             `json:"bad,omitempty"`     // the trees that it did not like
 	Choices []choice             `json:"choices,omitempty"`
 	Scratch string               `json:"scratch,omitempty"` // the mission in whose workspace the check runs
+	Ended   []string             `json:"ended,omitempty"`   // missions of the merger that are of no use any more
 	Merger  *merger              `json:"merger,omitempty"`
 	// Proposals are what the merger has written.
 	Proposals []proposal `json:"proposals,omitempty"`
@@ -75,7 +75,8 @@ func readState(into *projects.Mission) (*state, error) {
 		err = json.Unmarshal(text, s)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read the merge into %s: %w", into.Name, err)
+		return nil, missions.Errorf(missions.KindFailed, "umbra merge --abort --into "+into.Name+" puts it aside",
+			"the merge into %s that waits can't be read: %w", into.Name, err)
 	}
 	return s, nil
 }
@@ -93,6 +94,12 @@ func (s *state) save(p *projects.Project) error {
 	return journal.WriteFile(file, 0o600, text)
 }
 
+// setAside takes a state that can't be read out of the way. What its user wrote may be in it.
+func setAside(into *projects.Mission) (file string, err error) {
+	file = stateFile(into.Project, into.ID)
+	return file + ".unread", os.Rename(file, file+".unread")
+}
+
 func (s *state) remove(p *projects.Project) error { return journal.Remove(stateFile(p, s.Into)) }
 
 // update takes over what a step says anew.
@@ -103,7 +110,11 @@ func (s *state) update(r missions.MergeRequest) {
 	if r.Merger != "" {
 		s.askMerger(r.Merger, r.Attempts)
 	}
-	if r.Driver.Name != "" {
+	switch r.Driver.Name {
+	case "":
+	case missions.NoDriver:
+		s.Driver = merge.Driver{}
+	default:
 		s.Driver = merge.Driver{Name: r.Driver.Name, Program: r.Driver.Program}
 	}
 	if r.Check != "" && r.Check != s.Check {

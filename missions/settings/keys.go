@@ -69,7 +69,7 @@ func Keys() []Key {
 		{Name: "automations.time_limit", counts: working, example: "5m", least: 1, field: func(c *Config) any { return &c.Automations.TimeLimit },
 			Help: "a command that runs longer is killed, with all it has started"},
 		{Name: "check.time_limit", example: "1h", field: func(c *Config) any { return &c.Check.TimeLimit },
-			Help: "a check that runs longer is ended, with all it has started, and can't tell; 0 is no limit"},
+			Help: "a check that runs longer is ended, with all it has started, and can't tell; a merge driver, too; 0 is no limit"},
 		{Name: "storage.max_bytes", counts: working, example: "200GiB", field: func(c *Config) any { return &c.Storage.MaxBytes },
 			Help: "of Umbra's home, without packs that your repositories share; beyond it nothing is written; 0 is no limit"},
 		{Name: "storage.keep_free", counts: working, example: "1GiB", field: func(c *Config) any { return &c.Storage.KeepFree },

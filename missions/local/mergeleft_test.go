@@ -1,0 +1,248 @@
+package local
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/projects"
+)
+
+// writeIn writes a file of a mission's workspace.
+func (b *testBench) writeIn(dir, name, content string) {
+	b.Helper()
+	if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o644); err != nil {
+		b.Fatal(err)
+	}
+}
+
+// mergeFile is where the merge into "m" is kept.
+func (b *testBench) mergeFile() string {
+	b.Helper()
+	view, err := b.local.Mission(context.Background(), missions.MissionRequest{Caller: b.caller(), Name: "m"})
+	if err != nil {
+		b.Fatal(err)
+	}
+	m, err := b.local.MissionByID(view.ID)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return filepath.Join(m.Project.Dir, "merges", m.ID+".json")
+}
+
+// TestMergeLeavesNoMission: a merge knows the mission of its merger until that is removed,
+// also where the process was killed that was to remove it; and no mission of the user's that
+// has its name is in the way.
+func TestMergeLeavesNoMission(t *testing.T) {
+	t.Parallel()
+	b, dirs := forksToMerge(t, map[string]string{"a.txt": "one\n"}, "child", "m-merger")
+	b.local.Adapters = projects.Agents()
+	b.writeIn(dirs["child"], "a.txt", "fork\n")
+	b.writeIn(b.dir, "a.txt", "mine\n")
+	bin := t.TempDir()
+	if err := os.WriteFile(filepath.Join(bin, "claude"), []byte("#!/bin/sh\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	step := func(step missions.MergeStep, change ...func(*missions.MergeRequest)) missions.MergeResult {
+		t.Helper()
+		r, err := b.merge(step, append(change, func(r *missions.MergeRequest) { r.Caller.Env["PATH"] += ":" + bin })...)
+		if err != nil {
+			t.Fatalf("%s: %v", step, err)
+		}
+		return r
+	}
+	left := func(what string, r missions.MergeResult, want ...string) {
+		t.Helper()
+		var names []string
+		for _, m := range r.Left {
+			names = append(names, m.Name)
+		}
+		if !slices.Equal(names, want) {
+			t.Errorf("%s: %q are left, want %q", what, names, want)
+		}
+	}
+	begin := func(r *missions.MergeRequest) { r.Forks, r.Merger = []string{"child"}, "claude" }
+	leave := func(r *missions.MergeRequest) { r.Leave = true }
+	ended := func(r *missions.MergeRequest) { r.Proposed = &missions.MergerEnd{Answer: "a.txt: as it was"} }
+
+	if r := step(missions.MergeBegin, begin); r.Merger != "claude" {
+		t.Fatalf("nobody is asked: %+v", r)
+	}
+	if r := step(missions.MergePropose); r.Scratch == nil || r.Scratch.Name != "m-merger-2" {
+		t.Fatalf("the merger is %+v", r.Scratch)
+	}
+	if _, err := b.merge(missions.MergeContinue, func(r *missions.MergeRequest) { r.Merger = "gemini" }); missions.AsError(err).Kind != missions.KindBusy {
+		t.Errorf("another merger while the work of the first one waits: %v", err)
+	}
+	left("it was asked", step(missions.MergeProposed, ended), "m-merger-2")
+	left("going on after a kill", step(missions.MergeContinue), "m-merger-2")
+	left("asked another one", step(missions.MergeContinue, func(r *missions.MergeRequest) { r.Merger = "gemini" }), "m-merger-2")
+	left("dropped", step(missions.MergeAbort), "m-merger-2")
+	left("dropped again after a kill", step(missions.MergeAbort), "m-merger-2")
+	if _, err := b.local.Remove(context.Background(), missions.RemoveRequest{Caller: b.caller(), Missions: []string{"m-merger-2"}, Workspace: true, Force: true}); err != nil {
+		t.Fatal(err)
+	}
+	left("dropped once it is removed", step(missions.MergeAbort))
+	if _, err := b.merge(missions.MergeStatus); missions.AsError(err).Kind != missions.KindNotFound {
+		t.Errorf("what waits then: %v", err)
+	}
+
+	step(missions.MergeBegin, begin)
+	step(missions.MergePropose)
+	step(missions.MergeProposed, ended)
+	step(missions.MergeResolve, func(r *missions.MergeRequest) {
+		r.Choices = []missions.MergeChoice{{Path: "a.txt", Take: missions.TakeTheirs}}
+	})
+	r := step(missions.MergeContinue)
+	if left("merged", r, "m-merger-2"); !r.Done || b.read("a.txt") != "fork\n" {
+		t.Errorf("merged: %+v", r)
+	}
+	if seen := step(missions.MergeStatus); !seen.Done {
+		t.Errorf("its status: %+v", seen)
+	}
+	b.writeIn(b.dir, "a.txt", "afterwards\n")
+	if again := step(missions.MergeContinue, leave); !again.Done || again.Result != r.Result || b.read("a.txt") != "afterwards\n" {
+		t.Errorf("forgotten: %+v", again)
+	}
+	if _, err := b.merge(missions.MergeStatus); missions.AsError(err).Kind != missions.KindNotFound {
+		t.Errorf("what waits at the end: %v", err)
+	}
+	told, err := b.local.Updates(context.Background(), missions.UpdatesRequest{Caller: b.caller(), Mission: "m"})
+	if err != nil || len(told) != 1 {
+		t.Errorf("told %+v, %v", told, err)
+	}
+}
+
+// TestMergeOfEarlierBuild: of a merge that an earlier Umbra has begun a choice is asked again
+// of which it is not known what it answers; one that can't be read is put aside, not deleted.
+func TestMergeOfEarlierBuild(t *testing.T) {
+	t.Parallel()
+	b, dirs := forksToMerge(t, map[string]string{"a.txt": "one\n"}, "child")
+	b.writeIn(dirs["child"], "a.txt", "fork\n")
+	b.writeIn(b.dir, "a.txt", "mine\n")
+	begin := func(r *missions.MergeRequest) { r.Forks = []string{"child"} }
+	theirs := func(r *missions.MergeRequest) {
+		r.Choices = []missions.MergeChoice{{Path: "a.txt", Take: missions.TakeTheirs}}
+	}
+	if _, err := b.merge(missions.MergeBegin, begin); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.merge(missions.MergeResolve, theirs); err != nil {
+		t.Fatal(err)
+	}
+	file := b.mergeFile()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept := map[string]any{}
+	if err := json.Unmarshal(text, &kept); err != nil {
+		t.Fatal(err)
+	}
+	delete(kept["choices"].([]any)[0].(map[string]any), "sides") // as the first builds kept it
+	if text, err = json.Marshal(kept); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r, err := b.merge(missions.MergeContinue)
+	if err != nil || r.Done || len(r.Conflicts) != 1 || b.read("a.txt") != "mine\n" {
+		t.Fatalf("what an earlier build kept: %+v, %v", r, err)
+	}
+
+	if err := os.WriteFile(file, text[:len(text)/2], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, step := range []missions.MergeStep{missions.MergeStatus, missions.MergeContinue, missions.MergeBegin} {
+		_, err := b.merge(step, func(r *missions.MergeRequest) {
+			if step == missions.MergeBegin {
+				begin(r)
+			}
+		})
+		if e := missions.AsError(err); !strings.Contains(e.Hint, "umbra merge --abort --into m") || !strings.Contains(e.Message, "can't be read") {
+			t.Errorf("%s of what can't be read: %v (%s)", step, err, e.Hint)
+		}
+	}
+	if r, err := b.merge(missions.MergeAbort); err != nil || !r.Aborted || !strings.Contains(strings.Join(r.Notes, ""), file+".unread") {
+		t.Errorf("dropped: %+v, %v", r, err)
+	}
+	if is, err := os.ReadFile(file + ".unread"); err != nil || len(is) != len(text)/2 {
+		t.Errorf("put aside: %q, %v", is, err)
+	}
+	if _, err := b.merge(missions.MergeBegin, begin); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.merge(missions.MergeResolve, theirs); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := b.merge(missions.MergeContinue); err != nil || !r.Done || b.read("a.txt") != "fork\n" {
+		t.Errorf("begun again: %+v, %v", r, err)
+	}
+}
+
+// TestMergeMediumBesideCheck: where the check does not pass, --auto medium takes nothing that
+// Git merged, and --force does.
+func TestMergeMediumBesideCheck(t *testing.T) {
+	t.Parallel()
+	text := "1\n2\n3\n4\n5\n6\n7\n8\n9\n"
+	b, dirs := forksToMerge(t, map[string]string{"a.txt": text}, "child")
+	b.writeIn(dirs["child"], "a.txt", strings.Replace(text, "1", "fork", 1))
+	b.writeIn(b.dir, "a.txt", strings.Replace(text, "9", "mine", 1))
+	r, err := b.merge(missions.MergeBegin, func(r *missions.MergeRequest) {
+		r.Forks, r.Auto, r.Check = []string{"child"}, missions.MergeMedium, "make test"
+	})
+	if err != nil || !r.NeedsCheck() || r.Done {
+		t.Fatalf("begun: %+v, %v", r, err)
+	}
+	said := func(code int) func(*missions.MergeRequest) {
+		return func(q *missions.MergeRequest) {
+			q.Checked = &missions.MergeCheck{Tree: r.Tree, Check: missions.NewCheck(code)}
+		}
+	}
+	for _, code := range []int{1, 125} { // it is bad, and it can't tell
+		bad, err := b.merge(missions.MergeContinue, said(code))
+		if err != nil || bad.Done || len(bad.Conflicts) != 1 || bad.Conflicts[0].Severity != missions.SeverityMedium || strings.Contains(b.read("a.txt"), "fork") {
+			t.Errorf("checked with %d: %+v, %v", code, bad, err)
+		}
+	}
+	if good, err := b.merge(missions.MergeContinue, said(0)); err != nil || !good.Done || !strings.Contains(b.read("a.txt"), "fork") {
+		t.Errorf("checked: %+v, %v", good, err)
+	}
+}
+
+// TestMergePicture: a file that is no text follows its new name where one side renamed it and
+// another changed it; where the one that renamed it changed it, too, a user chooses.
+func TestMergePicture(t *testing.T) {
+	t.Parallel()
+	picture := "\x89PNG\x00" + strings.Repeat("\x00picture\xff\n", 200)
+	for _, renames := range []string{"child", "m"} {
+		for _, changes := range []bool{false, true} {
+			b, dirs := forksToMerge(t, map[string]string{"old.png": picture}, "child")
+			other := map[string]string{"child": "m", "m": "child"}[renames]
+			moved := picture
+			if changes {
+				moved += "renamed"
+			}
+			if err := os.Remove(filepath.Join(dirs[renames], "old.png")); err != nil {
+				t.Fatal(err)
+			}
+			b.writeIn(dirs[renames], "new.png", moved)
+			b.writeIn(dirs[other], "old.png", picture+"changed")
+			r, err := b.merge(missions.MergeBegin, func(r *missions.MergeRequest) { r.Forks, r.Auto = []string{"child"}, missions.MergeMedium })
+			switch {
+			case err != nil:
+				t.Fatal(err)
+			case !changes && (!r.Done || b.read("new.png") != picture+"changed"):
+				t.Errorf("%s has renamed it: %+v, it is %q", renames, r, b.read("new.png"))
+			case changes && (r.Done || len(r.Conflicts) != 1 || r.Conflicts[0].Severity != missions.SeverityCritical || r.Conflicts[0].Path != "new.png"):
+				t.Errorf("%s has renamed and changed it: %+v", renames, r)
+			}
+		}
+	}
+}
