@@ -169,10 +169,10 @@ func TestMergeOfEarlierBuild(t *testing.T) {
 			t.Errorf("%s of what can't be read: %v (%s)", step, err, e.Hint)
 		}
 	}
-	if r, err := b.merge(missions.MergeAbort); err != nil || !r.Aborted || !strings.Contains(strings.Join(r.Notes, ""), file+".unread") {
+	if r, err := b.merge(missions.MergeAbort); err != nil || !r.Aborted || !strings.Contains(strings.Join(r.Notes, ""), file+".unread-1") {
 		t.Errorf("dropped: %+v, %v", r, err)
 	}
-	if is, err := os.ReadFile(file + ".unread"); err != nil || len(is) != len(text)/2 {
+	if is, err := os.ReadFile(file + ".unread-1"); err != nil || len(is) != len(text)/2 {
 		t.Errorf("put aside: %q, %v", is, err)
 	}
 	if _, err := b.merge(missions.MergeBegin, begin); err != nil {

@@ -152,15 +152,9 @@ func (r contents) attempt(step merge.Sides, driver merge.Driver, limit time.Dura
 	}
 	defer done()
 	got, err := merge.Attempt(ctx, r.store, step, driver)
-	const hint = "--driver none has Git merge instead"
-	switch failed, ran := errors.AsType[*git.Error](err); {
-	case err != nil && ctx.Err() != nil && r.ctx.Err() == nil:
-		err = missions.Errorf(missions.KindFailed, hint, "%s has not merged within %s, the limit that check.time_limit sets; nothing was changed", driver.Name, limit)
-	case ran && failed.ExitCode == fatalCode && !strings.Contains(failed.Stderr, "No space left on device"):
-		err = missions.Errorf(missions.KindFailed, hint, "merge with %s: %w; nothing was changed", driver.Name, err)
+	if err != nil && ctx.Err() != nil && r.ctx.Err() == nil {
+		err = missions.Errorf(missions.KindFailed, "--driver none has Git merge instead",
+			"%s has not merged within %s, the limit that check.time_limit sets; nothing was changed", driver.Name, limit)
 	}
 	return got, err
 }
-
-// fatalCode is the exit code of a git that can't go on, as where a signal ends its driver.
-const fatalCode = 128

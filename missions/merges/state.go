@@ -95,9 +95,16 @@ func (s *state) save(p *projects.Project) error {
 }
 
 // setAside takes a state that can't be read out of the way. What its user wrote may be in it.
-func setAside(into *projects.Mission) (file string, err error) {
-	file = stateFile(into.Project, into.ID)
-	return file + ".unread", os.Rename(file, file+".unread")
+func setAside(into *projects.Mission) (aside string, err error) {
+	file := stateFile(into.Project, into.ID)
+	for n := 1; ; n++ {
+		aside = file + ".unread-" + missions.Itoa(n)
+		if _, err := os.Lstat(aside); errors.Is(err, fs.ErrNotExist) {
+			return aside, os.Rename(file, aside)
+		} else if err != nil {
+			return aside, err
+		}
+	}
 }
 
 func (s *state) remove(p *projects.Project) error { return journal.Remove(stateFile(p, s.Into)) }
