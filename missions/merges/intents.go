@@ -109,7 +109,7 @@ func (a asking) listFiles(text *strings.Builder) {
 	begun := text.Len()
 	for i, path := range a.paths {
 		if i == mostListed || i > 0 && text.Len()-begun+len(path) > maxListed {
-			fmt.Fprintf(text, "and %d more: umbra merge --status --into %s lists them\n", len(a.paths)-i, a.into)
+			fmt.Fprintf(text, "and %d more: umbra merge --status --json --into %s lists them\n", len(a.paths)-i, a.into)
 			return
 		}
 		fmt.Fprintf(text, "%s\n", gitstore.QuotePath(path))

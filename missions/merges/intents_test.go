@@ -59,7 +59,7 @@ func TestMergerPrompt(t *testing.T) {
 	if len(text) > 128<<10-1 {
 		t.Errorf("the prompt has %d bytes", len(text))
 	}
-	for _, want := range []string{"umbra merge --into one --show PATH", "more: umbra merge --status --into one lists them", "side39 was asked:\n", "[end of umbra merge]"} {
+	for _, want := range []string{"umbra merge --into one --show PATH", "more: umbra merge --status --json --into one lists them", "side39 was asked:\n", "[end of umbra merge]"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not in the prompt of much", want)
 		}
