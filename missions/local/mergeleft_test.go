@@ -246,3 +246,22 @@ func TestMergePicture(t *testing.T) {
 		}
 	}
 }
+
+// TestMergeThatWaits: where no mission is named, and the one that is guessed has no merge, the
+// only merge that waits is meant, and nobody is told of the guess.
+func TestMergeThatWaits(t *testing.T) {
+	t.Parallel()
+	b, dirs := forksToMerge(t, map[string]string{"a.txt": "one\n"}, "child")
+	b.writeIn(dirs["child"], "a.txt", "fork\n")
+	b.writeIn(b.dir, "a.txt", "mine\n")
+	if _, err := b.merge(missions.MergeBegin, func(r *missions.MergeRequest) { r.Forks = []string{"child"} }); err != nil {
+		t.Fatal(err)
+	}
+	b.mission("later")
+	var said []string
+	ctx := missions.WithNotify(context.Background(), func(n missions.Notice) { said = append(said, n.Text) })
+	r, err := b.local.Merge(ctx, missions.MergeRequest{Caller: b.caller(), Step: missions.MergeStatus})
+	if err != nil || r.Into != "m" || len(said) != 0 {
+		t.Errorf("it waits in %q, %v; said was %q", r.Into, err, said)
+	}
+}

@@ -268,9 +268,14 @@ func (g *Merger) findParent(list []*projects.Mission) (*projects.Mission, error)
 // findWaiting finds the merge that waits: into the mission that is named, into the default
 // one, or the only one of the project.
 func (g *Merger) findWaiting(ctx context.Context, r missions.MergeRequest) (*projects.Mission, *state, error) {
-	into, err := g.rooms.Addresses.FindMission(ctx, r.Caller, r.Into, addresses.InProject)
+	var said []missions.Notice // of a mission that is guessed, and may not be the one
+	guessing := missions.WithNotify(ctx, func(n missions.Notice) { said = append(said, n) })
+	into, err := g.rooms.Addresses.FindMission(guessing, r.Caller, r.Into, addresses.InProject)
 	if err == nil {
 		if s, err := readState(into); s != nil || err != nil {
+			for _, n := range said {
+				missions.Notify(ctx, n)
+			}
 			return into, s, err
 		}
 	}
