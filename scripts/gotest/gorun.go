@@ -45,9 +45,17 @@ func parse(args []string) request {
 	return r
 }
 
-// alone is one test of it, with nothing beside it.
+// alone is one test of it, with those of its subtests that failed and nothing beside it.
 func (r request) alone(f *failure) request {
-	flags := append(slices.Clone(r.flags), "-p=1", "-parallel=1", "-run=^"+regexp.QuoteMeta(f.test)+"$")
+	run := "^" + regexp.QuoteMeta(f.test) + "$"
+	if len(f.subtests) > 0 {
+		names := make([]string, len(f.subtests))
+		for i, name := range f.subtests {
+			names[i] = regexp.QuoteMeta(name)
+		}
+		run += "/^(" + strings.Join(names, "|") + ")$"
+	}
+	flags := append(slices.Clone(r.flags), "-p=1", "-parallel=1", "-run="+run)
 	return request{env: r.env, flags: flags, packages: []string{f.pkg}}
 }
 

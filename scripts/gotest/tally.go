@@ -59,7 +59,8 @@ const (
 type failure struct {
 	of        request
 	pkg, test string
-	count     int // of it and its subtests
+	subtests  []string // that failed, directly below it
+	count     int      // of it and all below
 }
 
 func newTally(out io.Writer) *tally {
@@ -170,12 +171,16 @@ func (t *tally) weigh(e event) {
 
 // note keeps what failed, for its test.
 func (t *tally) note(e event, of request) {
-	name, _, _ := strings.Cut(e.Test, "/")
+	name, below, _ := strings.Cut(e.Test, "/")
 	i := slices.IndexFunc(t.failures, func(f *failure) bool { return f.pkg == e.Package && f.test == name })
 	if i < 0 {
 		i, t.failures = len(t.failures), append(t.failures, &failure{of: of, pkg: e.Package, test: name})
 	}
-	t.failures[i].count++
+	f := t.failures[i]
+	f.count++
+	if below, _, _ = strings.Cut(below, "/"); below != "" && !slices.Contains(f.subtests, below) {
+		f.subtests = append(f.subtests, below)
+	}
 }
 
 // unlucky is what failed, if that may be luck: at most so many tests, each in a package of
