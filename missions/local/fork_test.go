@@ -257,7 +257,13 @@ func TestForkCountAllOrNothing(t *testing.T) {
 
 func (b *testBench) fork(name string) missions.Mission {
 	b.Helper()
-	r, err := b.local.Fork(context.Background(), missions.ForkRequest{Caller: b.caller(), From: "work", Name: name})
+	return b.forkAt("work", name)
+}
+
+// forkAt forks a moment.
+func (b *testBench) forkAt(moment, name string) missions.Mission {
+	b.Helper()
+	r, err := b.local.Fork(context.Background(), missions.ForkRequest{Caller: b.caller(), From: moment, Name: name})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -1,0 +1,77 @@
+package local
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/umbra-vcs/umbra/missions"
+)
+
+// TestMergeInSubmodule: files of a submodule are merged as others are, and the submodule's
+// own Git stays where it was, as the project's does.
+func TestMergeInSubmodule(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.git("init", "-q")
+	library := filepath.Join(b.user, "library")
+	b.git("init", "-q", library)
+	if err := os.WriteFile(filepath.Join(library, "lib.txt"), []byte("1\n2\n3\n4\n5\n6\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	b.git("-C", library, "add", ".")
+	b.git("-C", library, "commit", "-qm", "first")
+	b.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", library, "sub")
+	b.git("commit", "-qm", "first")
+	b.mission("m")
+	for name, line := range map[string]string{"fa": "one\n2\n3\n4\n5\n6\n", "fb": "1\n2\n3\n4\n5\nsix\n"} {
+		fork := b.forkAt("m", name)
+		b.writeIn(filepath.Join(fork.Workspace, "sub"), "lib.txt", line)
+		b.writeIn(filepath.Join(fork.Workspace, "sub"), name+".txt", name+"\n")
+	}
+	before := b.git("submodule", "status")
+	r, err := b.merge(missions.MergeBegin, func(r *missions.MergeRequest) { r.Forks, r.Auto = []string{"fa", "fb"}, missions.MergeMedium })
+	if err != nil || !r.Done {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	if got := b.read("sub/lib.txt") + b.read("sub/fa.txt") + b.read("sub/fb.txt"); got != "one\n2\n3\n4\n5\nsix\nfa\nfb\n" {
+		t.Errorf("the submodule's files are %q", got)
+	}
+	if after := b.git("submodule", "status"); after != before {
+		t.Errorf("the submodule's commit was %q and is %q", before, after)
+	}
+	if got := b.git("-C", "sub", "status", "--porcelain"); got != " M lib.txt\n?? fa.txt\n?? fb.txt\n" {
+		t.Errorf("git sees in the submodule\n%s", got)
+	}
+}
+
+// TestMergeOfPruned: forks of different ages are merged over history that was pruned since,
+// also where the snapshot that one began with was.
+func TestMergeOfPruned(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	m := b.mission("m")
+	b.write("old.txt", "1\n2\n3\n4\n5\n6\n")
+	ids := b.numbered(1, 4)
+	early := b.forkAt(ids[1], "early")
+	b.numbered(5, 8)
+	b.write("by-m.txt", "m\n")
+	b.snapshot("mine")
+	late := b.forkAt("m", "late")
+	b.writeIn(early.Workspace, "old.txt", "one\n2\n3\n4\n5\n6\n")
+	b.writeIn(late.Workspace, "old.txt", "1\n2\n3\n4\n5\nsix\n")
+	if r := b.pruned(1); r.Pruned() < 8 {
+		t.Fatalf("pruned %+v", r)
+	}
+	r, err := b.merge(missions.MergeBegin, func(r *missions.MergeRequest) { r.Forks, r.Auto = []string{"early", "late"}, missions.MergeMedium })
+	if err != nil || !r.Done {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	if got := b.read("old.txt"); got != "one\n2\n3\n4\n5\nsix\n" || b.read("by-m.txt") != "m\n" {
+		t.Errorf("old.txt is %q, by-m.txt %q", got, b.read("by-m.txt"))
+	}
+	if got := b.read("a.txt")[:3]; got != "12\n" {
+		t.Errorf("a.txt begins with %q: an older fork took back what came after it", got)
+	}
+	b.fscked(m)
+}
