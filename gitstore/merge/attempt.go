@@ -19,6 +19,9 @@ import (
 type Conflict struct {
 	Path               string
 	Base, Ours, Theirs gitstore.TreeEntry
+	// Database says that it is a SQLite database. Its logs become what it becomes: each side has
+	// changed a file of it.
+	Database bool
 }
 
 // Attempted is a merge that leaves open what git can't merge.
@@ -43,7 +46,30 @@ func Attempt(ctx context.Context, s *shadow.Store, sides Sides, driver Driver) (
 	}
 	defer done()
 	m := merger{ctx: ctx, store: s, scratch: scratch, sides: sides, driver: driver}
-	merged, conflicts, err := m.mergeTrees(sides)
+	list, err := m.withoutDatabases()
+	if err != nil {
+		return Attempted{}, err
+	}
+	a, err := m.attempt()
+	if err != nil {
+		return Attempted{}, err
+	}
+	for _, d := range list {
+		if d.open {
+			a.Conflicts = append(a.Conflicts, d.Conflict)
+		}
+		for i := range a.Conflicts {
+			a.Conflicts[i].Database = a.Conflicts[i].Database || a.Conflicts[i].Path == d.Path
+		}
+	}
+	slices.SortFunc(a.Conflicts, func(a, b Conflict) int { return strings.Compare(a.Path, b.Path) })
+	a.Tree, err = m.withDatabases(a.Tree, sides.Ours, list)
+	return a, err
+}
+
+// attempt merges all that git is given.
+func (m *merger) attempt() (Attempted, error) {
+	merged, conflicts, err := m.mergeTrees(m.sides)
 	if err != nil {
 		return Attempted{}, err
 	}
@@ -120,10 +146,8 @@ func (m *merger) attemptPaths() (a Attempted, err error) {
 	a.Tree = r.Tree
 	for _, path := range r.Conflicts {
 		c := Conflict{Path: path}
-		for tree, e := range map[gitstore.ID]*gitstore.TreeEntry{m.sides.Base: &c.Base, m.sides.Ours: &c.Ours, m.sides.Theirs: &c.Theirs} {
-			if *e, err = m.store.Lookup(tree, path); err != nil && !errors.Is(err, gitstore.ErrNoEntry) {
-				return a, err
-			}
+		if c.Base, c.Ours, c.Theirs, err = m.entriesAt(path); err != nil {
+			return a, err
 		}
 		a.Conflicts = append(a.Conflicts, c)
 	}

@@ -44,20 +44,42 @@ func Trees(ctx context.Context, s *shadow.Store, sides Sides, preferOurs bool) (
 	}
 	defer done()
 	m := merger{ctx: ctx, store: s, scratch: scratch, sides: sides}
-	merged, conflicts, err := m.mergeTrees(sides)
+	list, err := m.withoutDatabases()
 	if err != nil {
 		return Result{}, err
 	}
-	r := Result{}
+	r, err := m.merge(preferOurs)
+	if err != nil {
+		return Result{}, err
+	}
+	preferred := sides.Theirs
+	if preferOurs {
+		preferred = sides.Ours
+	}
+	for _, d := range list {
+		if d.open {
+			r.Conflicts = append(r.Conflicts, d.files...)
+		}
+	}
+	slices.Sort(r.Conflicts)
+	if r.Tree, err = m.withDatabases(r.Tree, preferred, list); err != nil {
+		return Result{}, err
+	}
+	return withTaken(s, r, sides)
+}
+
+// merge merges all that git is given.
+func (m *merger) merge(preferOurs bool) (r Result, err error) {
+	merged, conflicts, err := m.mergeTrees(m.sides)
+	if err != nil {
+		return Result{}, err
+	}
 	if len(conflicts) == 0 {
 		r.Tree, err = m.storeMerged(merged)
 	} else {
 		r, err = m.mergePaths(preferOurs) // no conflict where both renamed a file: both names stay
 	}
-	if err != nil {
-		return Result{}, err
-	}
-	return withTaken(s, r, sides)
+	return r, err
 }
 
 // openScratch is where git writes: a scratch of the store, or the store itself if it is

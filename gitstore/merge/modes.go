@@ -26,8 +26,7 @@ func Modes(s *shadow.Store, tree gitstore.ID, base, ours, theirs SideModes) (*ca
 		return nil, err
 	}
 	if haveOneUsual(base, ours, theirs) {
-		mergeUnusual(&merged, base, ours, theirs)
-		return &merged, nil
+		return &merged, mergeUnusual(s, tree, &merged, base, ours, theirs)
 	}
 	return &merged, mergePerms(s, tree, &merged, base, ours, theirs)
 }
@@ -50,8 +49,9 @@ func usualOf(m *capture.Modes) []*capture.Perm {
 }
 
 // mergeUnusual merges the permission bits of the paths that are listed. All others have those
-// that are most common, which are the same on all sides.
-func mergeUnusual(merged *capture.Modes, base, ours, theirs SideModes) {
+// that are most common, which are the same on all sides. What theirs deleted, and the merged
+// tree has all the same, is as in ours.
+func mergeUnusual(s *shadow.Store, tree gitstore.ID, merged *capture.Modes, base, ours, theirs SideModes) error {
 	merged.Unusual = maps.Clone(theirs.Unusual)
 	if merged.Unusual == nil {
 		merged.Unusual = map[string]uint32{}
@@ -60,6 +60,16 @@ func mergeUnusual(merged *capture.Modes, base, ours, theirs SideModes) {
 		then, thenSet := base.Unusual[path]
 		now, nowSet := ours.Unusual[path]
 		their, theirSet := theirs.Unusual[path]
+		if nowSet && !theirSet {
+			back, err := isBack(s, tree, theirs.Tree, path)
+			if err != nil {
+				return err
+			}
+			if back {
+				merged.Unusual[path] = now
+				continue
+			}
+		}
 		switch {
 		case now == then && nowSet == thenSet, their != then || theirSet != thenSet:
 		case nowSet:
@@ -68,6 +78,19 @@ func mergeUnusual(merged *capture.Modes, base, ours, theirs SideModes) {
 			delete(merged.Unusual, path)
 		}
 	}
+	return nil
+}
+
+// isBack tells whether a merged tree has a path that a side has not.
+func isBack(s *shadow.Store, merged, side gitstore.ID, path string) (bool, error) {
+	if _, err := s.Lookup(side, path); !errors.Is(err, gitstore.ErrNoEntry) {
+		return false, err
+	}
+	_, err := s.Lookup(merged, path)
+	if errors.Is(err, gitstore.ErrNoEntry) {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // mergePerms merges the permission bits of each path of the merged tree: where a side has

@@ -5,6 +5,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/capture"
+	"github.com/umbra-vcs/umbra/gitstore/storetest"
 )
 
 // TestAsMode: one side closed all files to others, the other made one a program: it can be
@@ -24,5 +25,32 @@ func TestAsMode(t *testing.T) {
 	}
 	if unknown := (capture.Perm{}); asMode(unknown, gitstore.ModeExec) != unknown {
 		t.Error("what is not known is known")
+	}
+}
+
+// TestModesOfWhatComesBack: a file that theirs deleted, and that was taken from ours, is closed
+// to others as it was there.
+func TestModesOfWhatComesBack(t *testing.T) {
+	t.Parallel()
+	s := storetest.New(t)
+	batch := s.NewBatch()
+	file := storetest.File{Mode: gitstore.ModeFile, Data: "text"}
+	with := storetest.WriteTree(t, batch, map[string]storetest.File{"a": file, "b": file})
+	without := storetest.WriteTree(t, batch, map[string]storetest.File{"b": file})
+	storetest.NoErr(t, batch.Flush(t.Context()))
+	closed := SideModes{Tree: with, Modes: &capture.Modes{Unusual: map[string]uint32{"a": 0o600}}}
+	deleted := SideModes{Tree: without, Modes: &capture.Modes{}}
+	open := SideModes{Tree: with, Modes: &capture.Modes{}}
+	for name, c := range map[string]struct {
+		tree   gitstore.ID
+		theirs SideModes
+		want   uint32
+	}{
+		"back": {with, deleted, 0o600}, "deleted": {without, deleted, 0}, "opened there": {with, open, 0},
+	} {
+		got := storetest.Must[*capture.Modes](t)(Modes(s, c.tree, closed, closed, c.theirs))
+		if got.Unusual["a"] != c.want {
+			t.Errorf("%s: %o, want %o", name, got.Unusual["a"], c.want)
+		}
 	}
 }

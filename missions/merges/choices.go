@@ -22,7 +22,7 @@ func (g *Merger) resolve(p *plan, list []missions.MergeChoice) (missions.MergeRe
 			return missions.MergeResult{}, missions.Errorf(missions.KindNotFound, "--resolve "+at+"=CHOICE", "%s is chosen with %s: it can't be there beside it", c.Path, at)
 		}
 		if q == nil {
-			return missions.MergeResult{}, notInMerge(c.Path)
+			return missions.MergeResult{}, notInMerge(p, c.Path)
 		}
 		chosen, err := p.choiceOf(q, c)
 		if err != nil {
@@ -156,16 +156,11 @@ func (p *plan) nameOf(c choice) string {
 
 // take is what a path becomes by a choice, if git merged it or the choice is a content.
 func (p *plan) take(batch *shadow.Batch, q *question, c missions.MergeChoice) (e gitstore.TreeEntry, err error) {
-	switch c.Take {
-	case missions.TakeOurs:
-		return p.entryAt(p.ours, q.Path)
-	case missions.TakeFile, missions.TakeProposal:
+	switch from := treeOf(p, c.Take); {
+	case !from.IsZero():
+		return p.entryAt(from, q.Path)
+	case c.Take == missions.TakeFile, c.Take == missions.TakeProposal:
 		return p.takeContent(batch, q, c.Content)
-	}
-	for _, from := range p.sides {
-		if c.Take == missions.TakeTheirs || from.mission.ID == string(c.Take) {
-			return p.entryAt(from.tree, q.Path)
-		}
 	}
 	return q.merged, nil
 }
@@ -188,6 +183,9 @@ func (p *plan) settle(i int, merged gitstore.ID, conflicts []merge.Conflict) (gi
 			take = chosen.Take
 		}
 		e, err := p.settleConflict(batch, c, take, i)
+		if err == nil && c.Database && (take == missions.TakeTheirs || take == missions.MergeTake(p.sides[i].mission.ID)) {
+			err = wholes{p}.putLogs(tree, c.Path, merged, p.sides[i].tree)
+		}
 		if err != nil {
 			return merged, err
 		}

@@ -26,7 +26,7 @@ func (p *plan) joinParts(step merge.Sides, conflicts []merge.Conflict) ([]merge.
 			continue
 		}
 		delete(byPath, c.Path)
-		whole, err := merge.Conflict{Path: at}, error(nil)
+		whole, err := merge.Conflict{Path: at, Database: byPath[at].Database}, error(nil)
 		if whole.Base, err = p.entryAt(step.Base, at); err != nil {
 			return nil, err
 		}

@@ -53,6 +53,8 @@ type question struct {
 	answers   map[int]missions.MergeTake
 	of        string // what the sides have there, for choices
 	merged    gitstore.TreeEntry
+	// isDatabase says that the logs beside it become what it becomes.
+	isDatabase bool
 }
 
 // plan computes what a merge comes to. done is to be called once it is of no use any more.
@@ -141,13 +143,6 @@ func (p *plan) foldSides() error {
 		if err != nil {
 			return err
 		}
-		their, err := recordedModes(p.into.Project, from)
-		if err != nil {
-			return err
-		}
-		if p.modes, err = mergeModes(p.store, got.Tree, step, from.base.Modes, their, p.modes); err != nil {
-			return err
-		}
 		if got.Conflicts, err = p.joinParts(step, got.Conflicts); err != nil {
 			return err
 		}
@@ -157,8 +152,18 @@ func (p *plan) foldSides() error {
 		if p.tree, err = p.settle(i, got.Tree, got.Conflicts); err != nil {
 			return err
 		}
+		their, err := recordedModes(p.into.Project, from)
+		if err != nil {
+			return err
+		}
+		if p.modes, err = mergeModes(p.store, p.tree, step, from.base.Modes, their, p.modes); err != nil {
+			return err
+		}
 	}
 	p.git = p.tree
+	if err := (wholes{p}).joinLogs(); err != nil {
+		return err
+	}
 	p.dropParts()
 	return nil
 }
@@ -178,15 +183,15 @@ func recordedModes(project *projects.Project, from side) (*capture.Modes, error)
 // judge says of each path that a side changed, or that its merge changes, how much of a
 // question it is.
 func (p *plan) judge(i int, step merge.Sides, got merge.Attempted) error {
-	theirs, err := p.changesOf(step.Base, step.Theirs)
+	theirs, err := wholes{p}.changed(step.Base, step.Theirs)
 	if err != nil {
 		return err
 	}
-	mine, err := p.changesOf(step.Base, step.Ours)
+	mine, err := wholes{p}.changed(step.Base, step.Ours)
 	if err != nil {
 		return err
 	}
-	made, err := p.changesOf(step.Ours, got.Tree)
+	made, err := wholes{p}.changed(step.Ours, got.Tree)
 	if err != nil {
 		return err
 	}
@@ -195,6 +200,7 @@ func (p *plan) judge(i int, step merge.Sides, got merge.Attempted) error {
 		open[c.Path] = true
 		q := p.ask(i, c.Path, true)
 		q.conflicts[i] = c
+		q.isDatabase = q.isDatabase || c.Database
 		severity, reason, err := p.judgeConflict(i, c)
 		if err != nil {
 			return err
@@ -253,6 +259,8 @@ func (p *plan) judgeConflict(i int, c merge.Conflict) (missions.Severity, string
 	their := p.sides[i].mission.Name
 	gone := func(e gitstore.TreeEntry) bool { return e.ID.IsZero() }
 	switch {
+	case c.Database && (gone(c.Base) || gone(c.Ours) == gone(c.Theirs)):
+		return missions.SeverityCritical, "a database with its logs, changed in each", nil
 	case gone(c.Ours) && gone(c.Theirs), gone(c.Base) && (gone(c.Ours) || gone(c.Theirs)):
 		return missions.SeverityCritical, "renamed in each, otherwise", nil
 	case gone(c.Ours):
@@ -306,6 +314,11 @@ func (p *plan) answer() error {
 		}
 		if err := put(tree, q.Path, e); err != nil {
 			return err
+		}
+		if q.isDatabase && chosen.Take != missions.TakeMerged {
+			if err := (wholes{p}).putLogs(tree, q.Path, p.git, treeOf(p, chosen.Take)); err != nil {
+				return err
+			}
 		}
 	}
 	merged, err := tree.Write(batch)
@@ -368,7 +381,7 @@ func (p *plan) takesAlone(q *question) bool {
 	return false
 }
 
-// fingerprint is what the sides have at a path.
+// fingerprint is what the sides have at a path, and in the logs of it if it is a database.
 func (p *plan) fingerprint(path string) (string, error) {
 	var all []string
 	for _, tree := range p.trees() {
@@ -376,7 +389,15 @@ func (p *plan) fingerprint(path string) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		all = append(all, fmt.Sprintf("%o %s", uint32(e.Mode), e.ID))
+		logs, err := p.logsAt(tree, path)
+		if err != nil {
+			return "", err
+		}
+		var text []string
+		for _, e := range append([]gitstore.TreeEntry{e}, logs...) {
+			text = append(text, fmt.Sprintf("%o %s", uint32(e.Mode), e.ID))
+		}
+		all = append(all, strings.Join(text, "+"))
 	}
 	return strings.Join(all, ","), nil
 }

@@ -19,7 +19,7 @@ func (p *plan) resultWithTexts(paths []string) (missions.MergeResult, error) {
 	for _, path := range paths {
 		q := p.paths[path]
 		if q == nil {
-			return missions.MergeResult{}, notInMerge(path)
+			return missions.MergeResult{}, notInMerge(p, path)
 		}
 		var err error
 		if q.Texts, err = p.texts(q); err != nil {
@@ -34,7 +34,10 @@ func (p *plan) resultWithTexts(paths []string) (missions.MergeResult, error) {
 	return p.result(), nil
 }
 
-func notInMerge(path string) error {
+func notInMerge(p *plan, path string) error {
+	if name := (wholes{p}).databaseWith(path); name != "" {
+		return missions.Errorf(missions.KindNotFound, "--resolve "+name+"=CHOICE", "%s is chosen with %s: it is a log of that database", path, name)
+	}
 	return missions.Errorf(missions.KindNotFound, "umbra merge --status lists the paths", "%s is no path of this merge", path)
 }
 
