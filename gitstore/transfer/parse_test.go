@@ -25,7 +25,18 @@ func TestWithoutPassword(t *testing.T) {
 		"git@git.example.com:team/app.git":               "git@git.example.com:team/app.git",
 		"file:///srv/git@home.git":                       "file:///srv/git@home.git",
 		"no 'http://a:b@c/': ask x@y, not ssh://d:e@f":   "no 'http://c/': ask x@y, not ssh://d@f",
-		"": "", "://": "://", "a://": "a://",
+		"https://ada:pa/ss@git.example.com/a.git":        "https://git.example.com/a.git",
+		"https://ada:/pass@git.example.com":              "https://git.example.com",
+		"https://ada:pa/s/s@w@[::1]:80/a.git":            "https://[::1]:80/a.git",
+		"ssh://git:pa/ss@git.example.com/a.git":          "ssh://git@git.example.com/a.git",
+		"https://git.example.com:8443/a@b.git":           "https://git.example.com:8443/a@b.git",
+		"https://[::1]/a@b.git":                          "https://[::1]/a@b.git",
+		"https://ada:word@[::1]:8443/a@b.git":            "https://[::1]:8443/a@b.git",
+		"at 'https://a:b/c@d:1/x/': ask x@y, or ssh://":  "at 'https://d:1/x/': ask x@y, or ssh://",
+		"https://a:b/c x@y":                              "https://a:b/c x@y",
+		"":                                               "",
+		"://":                                            "://",
+		"a://":                                           "a://",
 	} {
 		if got := WithoutPassword(text); got != want {
 			t.Errorf("%q is %q, not %q", text, got, want)

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strconv"
 	"strings"
 
 	"github.com/umbra-vcs/umbra/gitstore"
@@ -56,11 +57,11 @@ func WithoutPassword(text string) string {
 			return out.String()
 		}
 		out.WriteString("://")
-		end := strings.IndexAny(rest, "/ \t\n")
-		if end < 0 {
-			end = len(rest)
+		address := rest
+		if end := strings.IndexAny(rest, " \t\n"); end >= 0 {
+			address = rest[:end]
 		}
-		if at := strings.LastIndexByte(rest[:end], '@'); at >= 0 {
+		if at := strings.LastIndexByte(Authority(address), '@'); at >= 0 {
 			if user, _, _ := strings.Cut(rest[:at], ":"); strings.HasSuffix(scheme, "ssh") && user != "" {
 				out.WriteString(user + "@")
 			}
@@ -68,6 +69,25 @@ func WithoutPassword(text string) string {
 		}
 		text = rest
 	}
+}
+
+// Authority is what an address has between "://" and its path: user, password, host and port.
+// A password may have a '/', though it should stand there as %2F: then no host and port end
+// before that '/', and an '@' comes after it.
+func Authority(rest string) string {
+	head, _, _ := strings.Cut(rest, "/")
+	host := head[strings.LastIndexByte(head, '@')+1:]
+	if strings.HasPrefix(host, "[") { // an address of IPv6, which has colons of its own
+		_, host, _ = strings.Cut(host, "]")
+	}
+	_, port, hasPort := strings.Cut(host, ":")
+	_, noPort := strconv.ParseUint(port, 10, 16)
+	at := strings.LastIndexByte(rest, '@')
+	if !hasPort || noPort == nil || at < len(head) {
+		return head
+	}
+	host, _, _ = strings.Cut(rest[at:], "/")
+	return rest[:at] + host
 }
 
 func (r Remote) failed(err error) error {

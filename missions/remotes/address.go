@@ -43,10 +43,7 @@ func (c *Carrier) addressOf(at addresses.CallerDirectory, r missions.AddRemoteRe
 
 // saysPassword reports whether what follows the scheme of an address says a password.
 func saysPassword(rest string) bool {
-	authority := rest
-	if end := strings.IndexAny(rest, "/?#"); end >= 0 {
-		authority = rest[:end]
-	}
+	authority := transfer.Authority(rest)
 	at := strings.LastIndexByte(authority, '@')
 	_, password, _ := strings.Cut(authority[:max(at, 0)], ":")
 	return password != ""
