@@ -282,14 +282,15 @@ func (a *asker) removeLeft() {
 	if len(a.result.Left) == 0 {
 		return
 	}
+	gone := true
 	for _, m := range a.result.Left {
 		if svc, caller, ctx, err := a.c.Asking(); err == nil && m.State != missions.StateClosed {
 			_, err = svc.Stop(context.WithoutCancel(ctx), missions.StopRequest{Caller: caller, Missions: []string{m.ID}})
-			if err != nil {
+			if err != nil && missions.AsError(err).Kind != missions.KindNotFound { // another command has removed it
 				a.c.Notice("note: the agent of %s could not be ended: %s", m.Name, missions.AsError(err).Message)
 			}
 		}
-		a.removeScratch(m)
+		gone = a.removeScratch(m) && gone
 	}
 	a.result.Left = nil
 	last := missions.MergeRequest{Step: missions.MergeContinue, Into: a.result.IntoID, Merge: a.result.ID, Leave: true}
@@ -299,25 +300,35 @@ func (a *asker) removeLeft() {
 	case !a.result.Done:
 		return
 	}
+	if !gone {
+		a.say(fmt.Sprintf("note: the merge into %s waits until that is removed; umbra merge --%s --into %[1]s", a.result.Into, last.Step))
+		return
+	}
 	svc, caller, ctx, err := a.c.Asking()
 	if err == nil {
 		last.Caller = caller
 		_, err = svc.Merge(context.WithoutCancel(ctx), last)
 	}
-	if err != nil && missions.AsError(err).Kind != missions.KindNotFound { // another command has forgotten it
-		a.c.Notice("note: the merge into %s waits still: %s; umbra merge --%s --into %[1]s", a.result.Into, missions.AsError(err).Message, last.Step)
+	if err == nil {
+		return
+	}
+	if kind := missions.AsError(err).Kind; kind != missions.KindNotFound && kind != missions.KindConflict { // else another command has forgotten it
+		a.say(fmt.Sprintf("note: the merge into %s waits still: %s; umbra merge --%s --into %[1]s", a.result.Into, missions.AsError(err).Message, last.Step))
 	}
 }
 
-// removeScratch removes the workspace of a check, whatever the check left there.
-func (a *asker) removeScratch(m missions.Mission) {
+// removeScratch removes the workspace of a check, whatever the check left there, and reports
+// whether it is gone.
+func (a *asker) removeScratch(m missions.Mission) bool {
 	svc, caller, ctx, err := a.c.Asking()
 	if err == nil {
 		_, err = svc.Remove(context.WithoutCancel(ctx), missions.RemoveRequest{Caller: caller, Missions: []string{m.ID}, Workspace: true, Force: true})
 	}
-	if err != nil && missions.AsError(err).Kind != missions.KindNotFound { // another command has removed it
-		a.c.Notice("note: the workspace of the merge stays: %s; umbra mission rm --workspace %s", missions.AsError(err).Message, m.Name)
+	if err == nil || missions.AsError(err).Kind == missions.KindNotFound { // another command has removed it
+		return true
 	}
+	a.say(fmt.Sprintf("note: the workspace of the merge stays: %s; umbra mission rm --workspace %s", missions.AsError(err).Message, m.Name))
+	return false
 }
 
 // checkPath stands for the whole where the check does not pass.

@@ -83,6 +83,11 @@ func TestMergeLeavesNoMission(t *testing.T) {
 	left("going on after a kill", step(missions.MergeContinue), "m-merger-2")
 	left("asked another one", step(missions.MergeContinue, func(r *missions.MergeRequest) { r.Merger = "gemini" }), "m-merger-2")
 	left("dropped", step(missions.MergeAbort), "m-merger-2")
+	for _, late := range []missions.MergeStep{missions.MergeContinue, missions.MergePropose, missions.MergeScratch} {
+		if _, err := b.merge(late); missions.AsError(err).Kind != missions.KindConflict {
+			t.Errorf("%s of a merge that was dropped: %v", late, err)
+		}
+	}
 	left("dropped again after a kill", step(missions.MergeAbort), "m-merger-2")
 	if _, err := b.local.Remove(context.Background(), missions.RemoveRequest{Caller: b.caller(), Missions: []string{"m-merger-2"}, Workspace: true, Force: true}); err != nil {
 		t.Fatal(err)
@@ -105,16 +110,20 @@ func TestMergeLeavesNoMission(t *testing.T) {
 	if seen := step(missions.MergeStatus); !seen.Done {
 		t.Errorf("its status: %+v", seen)
 	}
-	b.writeIn(b.dir, "a.txt", "afterwards\n")
-	if again := step(missions.MergeContinue, leave); !again.Done || again.Result != r.Result || b.read("a.txt") != "afterwards\n" {
-		t.Errorf("forgotten: %+v", again)
-	}
-	if _, err := b.merge(missions.MergeStatus); missions.AsError(err).Kind != missions.KindNotFound {
-		t.Errorf("what waits at the end: %v", err)
-	}
 	told, err := b.local.Updates(context.Background(), missions.UpdatesRequest{Caller: b.caller(), Mission: "m"})
 	if err != nil || len(told) != 1 {
 		t.Errorf("told %+v, %v", told, err)
+	}
+	if _, err := b.local.Undo(context.Background(), missions.UndoRequest{Caller: b.caller(), Mission: "m"}); err != nil {
+		t.Fatal(err)
+	}
+	for _, last := range []func(*missions.MergeRequest){func(*missions.MergeRequest) {}, leave} {
+		if again := step(missions.MergeContinue, last); !again.Done || b.read("a.txt") != "mine\n" {
+			t.Errorf("what was undone is merged again: %+v, %q", again, b.read("a.txt"))
+		}
+	}
+	if _, err := b.merge(missions.MergeStatus); missions.AsError(err).Kind != missions.KindNotFound {
+		t.Errorf("what waits at the end: %v", err)
 	}
 }
 

@@ -81,6 +81,9 @@ func (g *Merger) Merge(ctx context.Context, r missions.MergeRequest) (missions.M
 	if done, ok, err := g.finishIfDone(into, s, r); ok || err != nil {
 		return done, err
 	}
+	if done, ok, err := g.leaveIfOver(into, s, r); ok || err != nil {
+		return done, err
+	}
 	if r.Step == missions.MergeAbort {
 		return g.abort(into, s, r.Leave)
 	}
@@ -340,10 +343,31 @@ func (g *Merger) setAside(into *projects.Mission) (missions.MergeResult, error) 
 // kept, unless these are to be left: no kill makes them missions that nobody knows.
 func (g *Merger) forget(into *projects.Mission, s *state, result missions.MergeResult, leave bool) (missions.MergeResult, error) {
 	result.Left = g.leftOf(into, s)
-	if len(result.Left) > 0 && !leave {
-		return result, nil
+	if len(result.Left) == 0 || leave {
+		return result, s.remove(into.Project)
 	}
-	return result, s.remove(into.Project)
+	if s.Over = missions.MergeContinue; result.Aborted {
+		s.Over = missions.MergeAbort
+	}
+	return result, s.save(into.Project)
+}
+
+// leaveIfOver ends the removal of what a merge has made that is done or dropped. One that is
+// done may have been taken back since: it is not done again.
+func (g *Merger) leaveIfOver(into *projects.Mission, s *state, r missions.MergeRequest) (missions.MergeResult, bool, error) {
+	result := s.result(into)
+	switch {
+	case s.Over == missions.MergeContinue || r.Leave && r.Step == missions.MergeContinue:
+		if result.Done = true; r.OnlyReads() {
+			return result, true, nil
+		}
+		result, err := g.forget(into, s, result, r.Leave)
+		return result, true, err
+	case s.Over == missions.MergeAbort && r.Step != missions.MergeAbort:
+		return result, false, missions.Errorf(missions.KindConflict, "umbra merge --abort --into "+into.Name,
+			"the merge into %s was dropped, and what it has made is being removed", into.Name)
+	}
+	return result, false, nil
 }
 
 // point is a moment that is in the histories of both missions: the older one of those at

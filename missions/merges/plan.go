@@ -59,12 +59,16 @@ type question struct {
 
 // plan computes what a merge comes to. done is to be called once it is of no use any more.
 func (g *Merger) plan(ctx context.Context, into *projects.Mission, s *state, r missions.MergeRequest) (*plan, func(), error) {
+	config, err := g.CallerConfig(r.Caller)
+	if err != nil {
+		return nil, nil, err
+	}
 	into, done, err := g.rooms.Snapshots.ScratchView(into)
 	if err != nil {
 		return nil, nil, err
 	}
 	p := &plan{contents: contents{ctx, into.Project.Store}, state: s, into: into, ours: into.Tip.Tree}
-	p.limit = time.Duration(g.CurrentConfig().Check.TimeLimit)
+	p.limit = time.Duration(config.Check.TimeLimit)
 	if settling(r).Preview {
 		if p.ours, err = g.rooms.Promotes.PresentTree(ctx, into); err != nil {
 			done()

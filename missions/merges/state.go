@@ -33,6 +33,9 @@ type state struct {
 	// Proposals are what the merger has written.
 	Proposals []proposal `json:"proposals,omitempty"`
 	BeganAt   time.Time  `json:"at"`
+	// Over is the step that has ended it, continue or abort: what it has made is being removed,
+	// and nothing else is done with it.
+	Over missions.MergeStep `json:"over,omitempty"`
 }
 
 // mergedSide is a mission that is merged, at one moment.
@@ -73,6 +76,9 @@ func readState(into *projects.Mission) (*state, error) {
 	s := &state{}
 	if err == nil {
 		err = json.Unmarshal(text, s)
+	}
+	if err == nil && (s.ID == "" || len(s.Sides) == 0) {
+		err = errors.New("it names no merge")
 	}
 	if err != nil {
 		return nil, missions.Errorf(missions.KindFailed, "umbra merge --abort --into "+into.Name+" puts it aside",
