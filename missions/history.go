@@ -88,13 +88,13 @@ type Holders struct {
 	Pushed        []PushedTo `json:"pushed,omitempty"`     // the remotes that have some of these missions
 }
 
-// PushedTo is a remote, and what the names of all refs there begin with that Umbra has pushed.
-// Of a file that was imported it is the file.
+// PushedTo is a remote, and its refs of missions that hold the path. Of a file that was
+// imported it is the file.
 type PushedTo struct {
-	Remote  string `json:"remote"`
-	Refs    string `json:"refs,omitempty"`
-	File    string `json:"file,omitempty"`
-	Fetched bool   `json:"fetched,omitempty"` // what was fetched from it has the path
+	Remote  string   `json:"remote"`
+	Refs    []string `json:"refs,omitempty"`
+	File    string   `json:"file,omitempty"`
+	Fetched bool     `json:"fetched,omitempty"` // what was fetched from it has the path
 }
 
 // Holder is a mission, and which of its own snapshots hold a path.

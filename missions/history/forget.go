@@ -98,7 +98,8 @@ func forgettingElsewhere(to missions.PushedTo) (steps []string) {
 	if to.File != "" {
 		steps = append(steps, "the file "+to.File+" has it, and so has whoever has a copy: remove it")
 	} else {
-		steps = append(steps, "the remote "+to.Remote+" has what was pushed to it, and so may whoever has fetched: have all refs deleted there that begin with "+to.Refs)
+		steps = append(steps, "the remote "+to.Remote+" has it, and so may whoever has fetched: have these refs deleted there, and those of forks that you do not have: "+
+			strings.Join(to.Refs, " "))
 	}
 	if to.Fetched {
 		steps = append(steps, "forget what was fetched from "+to.Remote+", which is another home's; forks of it stay:", "umbra remote rm "+to.Remote)

@@ -42,8 +42,8 @@ func (rd *Reader) holders(ctx context.Context, r missions.ForgetRequest) (missio
 	}
 	s := &holderSearch{
 		project: at.Project, path: slashpath.Join(at.Binding.PathInRepo, path), scopes: map[string]string{},
-		walked: map[gitstore.ID]bool{}, holder: map[string]*missions.Holder{}, contents: map[gitstore.ID]bool{},
-		remotes: map[string]bool{}, found: missions.Holders{Path: path, Project: at.Project.Name, Dir: at.Project.Dir},
+		walked: map[gitstore.ID]bool{}, holds: map[gitstore.ID]bool{}, holder: map[string]*missions.Holder{},
+		contents: map[gitstore.ID]bool{}, remotes: map[string][]string{}, found: missions.Holders{Path: path, Project: at.Project.Name, Dir: at.Project.Dir},
 	}
 	if err := s.searchMissions(ctx, rd); err != nil {
 		return missions.Holders{}, err
@@ -52,11 +52,10 @@ func (rd *Reader) holders(ctx context.Context, r missions.ForgetRequest) (missio
 		s.found.Missions, s.found.Snapshots = append(s.found.Missions, *h), s.found.Snapshots+h.Snapshots
 	}
 	slices.SortFunc(s.found.Missions, func(a, b missions.Holder) int { return strings.Compare(a.Name+a.ID, b.Name+b.ID) })
-	var ids []string
-	for _, h := range s.found.Missions {
-		ids = append(ids, h.ID)
+	for _, h := range s.found.Missions { // those that are gone too, which forks and pins keep
+		s.own = append(s.own, h.ID)
 	}
-	if s.found.Pushed, err = remotes.PushedTo(at.Project, ids, s.remotes); err != nil {
+	if s.found.Pushed, err = remotes.PushedTo(at.Project, s.own, s.remotes); err != nil {
 		return missions.Holders{}, err
 	}
 	if repo := at.Binding.CommonDir; repo != "" && home.IsThere(repo) && len(s.contents) > 0 {
@@ -77,9 +76,11 @@ type holderSearch struct {
 	path     string            // below the top level of the repository
 	scopes   map[string]string // of the missions' workspaces, by mission: their paths below it
 	walked   map[gitstore.ID]bool
+	holds    map[gitstore.ID]bool        // those that hold it, or come after one that does
 	holder   map[string]*missions.Holder // by mission
 	contents map[gitstore.ID]bool        // what the path was
-	remotes  map[string]bool             // those from which it was fetched
+	own      []string                    // missions of this home that lead to one, as a fork may by what it inherited
+	remotes  map[string][]string         // missions that were fetched and lead to one, by remote
 	found    missions.Holders
 }
 
@@ -120,15 +121,17 @@ func (s *holderSearch) noteUnread(ctx context.Context, remote string, err error)
 	missions.Notify(ctx, missions.Notice{Text: fmt.Sprintf("what was fetched from %s can't be looked through whole (umbra doctor): %v", remote, err)})
 }
 
-// searchHistory looks through the snapshots that a ref leads to. Those of a mission that was
-// fetched are gone through, though another one has them too, until one holds the path.
+// searchHistory looks through the snapshots that a ref leads to, and notes whose history holds
+// the path.
 func (s *holderSearch) searchHistory(ctx context.Context, ref gitstore.Ref, known map[string]missions.Holder) error {
 	remote := ref.Name.Remote()
 	newest := remote == "" && ref.Name.Kind() != gitstore.RefPin
+	var line []gitstore.ID // of snapshots that were not looked through before
+	holds := false
 	for snap, err := range s.project.SnapshotCache.WalkHistory(s.project.Store, ref.ID) {
 		if err != nil && remote != "" {
 			s.noteUnread(ctx, remote, err)
-			return nil
+			break
 		}
 		if err != nil {
 			return missions.Errorf(missions.KindDamaged, "umbra doctor", "look for %s: %w", s.path, err)
@@ -137,13 +140,14 @@ func (s *holderSearch) searchHistory(ctx context.Context, ref gitstore.Ref, know
 			return ctx.Err()
 		}
 		walked := s.walked[snap.ID] // and so were those before it
-		if walked && !newest && (remote == "" || s.remotes[remote]) {
-			return nil
+		if walked && !newest {
+			holds = s.holds[snap.ID]
+			break
 		}
 		held, err := s.look(snap, known)
 		if err != nil && remote != "" {
 			s.noteUnread(ctx, remote, err)
-			return nil
+			break
 		}
 		if err != nil {
 			return err
@@ -153,13 +157,22 @@ func (s *holderSearch) searchHistory(ctx context.Context, ref gitstore.Ref, know
 				s.found.Captured, s.found.CapturedPaths = true, append(s.found.CapturedPaths, path)
 			}
 		}
-		if remote != "" && len(held) > 0 {
-			s.remotes[remote] = true
+		if walked {
+			holds = s.holds[snap.ID]
+			break
 		}
-		if walked && remote == "" {
-			return nil
-		}
-		newest = false
+		line, s.holds[snap.ID], newest = append(line, snap.ID), len(held) > 0, false
+	}
+	for _, id := range slices.Backward(line) {
+		holds = holds || s.holds[id]
+		s.holds[id] = holds
+	}
+	switch {
+	case !holds || ref.Name.Kind() == gitstore.RefPin:
+	case remote != "":
+		s.remotes[remote] = append(s.remotes[remote], ref.Name.Mission())
+	default:
+		s.own = append(s.own, ref.Name.Mission())
 	}
 	return nil
 }

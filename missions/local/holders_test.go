@@ -126,16 +126,22 @@ func TestHoldersInSubdirectories(t *testing.T) {
 	b.healthy()
 }
 
-// TestForgetNamesRemotes: a remote that has been sent snapshots of a mission is named, with
-// where it has them; another one is not.
+// TestForgetNamesRemotes: a remote that has been sent snapshots of a mission is named, with the
+// refs there that lead to them, a fork's too; other missions on it are left alone.
 func TestForgetNamesRemotes(t *testing.T) {
 	t.Parallel()
 	c := startRemote(t)
-	c.hook("SessionStart", map[string]any{"source": "startup"})
-	c.takeTurn("first", "a.txt", "one\n")
+	c.write("a.txt", "one\n")
+	work := c.testBench.mission("work")
+	made, err := c.local.Fork(t.Context(), missions.ForkRequest{Caller: c.caller(), From: "work", Name: "twin"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.remove("a.txt")
+	c.testBench.mission("without")
 	forget := func() missions.Holders {
 		t.Helper()
-		found, err := c.local.Forget(t.Context(), missions.ForgetRequest{Caller: c.caller(), Path: "a.txt"})
+		found, err := c.local.Forget(t.Context(), missions.ForgetRequest{Caller: c.caller(), Mission: "work", Path: "a.txt"})
 		c.fails("forget", err, missions.KindConflict)
 		if named := strings.Contains(missions.AsError(err).Hint, "the remote office has"); named != (len(found.Pushed) > 0) {
 			t.Errorf("the remote is named: %t, %+v", named, found.Pushed)
@@ -150,11 +156,21 @@ func TestForgetNamesRemotes(t *testing.T) {
 	if len(found.Pushed) != 1 || found.Pushed[0].Remote != "office" {
 		t.Fatalf("pushed to %+v", found.Pushed)
 	}
-	for _, ref := range strings.Fields(c.remoteGit("for-each-ref", "--format=%(refname)")) {
-		if !strings.HasPrefix(ref, found.Pushed[0].Refs) {
-			t.Errorf("%s does not begin with %s", ref, found.Pushed[0].Refs)
+	refs := strings.Fields(c.remoteGit("for-each-ref", "--format=%(refname)"))
+	if len(refs) != 6 {
+		t.Fatalf("the remote has %q", refs)
+	}
+	var want []string
+	for _, ref := range refs {
+		if strings.HasSuffix(ref, "/"+work.ID) || strings.HasSuffix(ref, "/"+made.Missions[0].ID) {
+			want = append(want, ref)
 		}
 	}
+	got := slices.Sorted(slices.Values(found.Pushed[0].Refs))
+	if !slices.Equal(got, want) {
+		t.Errorf("to be deleted: %q, not %q", got, want)
+	}
+	c.healthy()
 }
 
 // TestForgetNamesFetched: what was fetched holds the path too, also where nothing else does,

@@ -68,24 +68,42 @@ func readSaved(p *projects.Project) (saved, error) {
 	return s, nil
 }
 
-// PushedTo are the remotes that have snapshots of some missions, and where each has them: they
-// were pushed there, or fetched from there.
-func PushedTo(p *projects.Project, ids []string, fetched map[string]bool) ([]missions.PushedTo, error) {
+// PushedTo are the remotes that have some missions, and where each has them: missions of this
+// home that were pushed there, and those that were fetched, by remote.
+func PushedTo(p *projects.Project, own []string, fetched map[string][]string) ([]missions.PushedTo, error) {
 	s, err := readSaved(p)
 	if err != nil {
 		return nil, err
 	}
 	var list []missions.PushedTo
 	for _, r := range s.Remotes {
-		one := missions.PushedTo{Remote: r.Name, Refs: refsAbove + r.Project + "/", Fetched: fetched[r.Name]}
+		there := slices.Clone(fetched[r.Name])
+		for _, id := range own {
+			if _, pushed := r.Pushed[id]; pushed {
+				there = append(there, id)
+			}
+		}
+		if len(there) == 0 {
+			continue
+		}
+		one := missions.PushedTo{Remote: r.Name, Fetched: len(fetched[r.Name]) > 0}
 		if r.File {
-			one.Refs, one.File = "", r.URL
+			one.File = r.URL
+		} else {
+			one.Refs = refsOf(r.Project, there)
 		}
-		if one.Fetched || slices.ContainsFunc(ids, func(id string) bool { _, ok := r.Pushed[id]; return ok }) {
-			list = append(list, one)
-		}
+		list = append(list, one)
 	}
 	return list, nil
+}
+
+// refsOf are the refs that missions have on a remote.
+func refsOf(project string, ids []string) (refs []string) {
+	slices.Sort(ids)
+	for _, id := range slices.Compact(ids) {
+		refs = append(refs, remoteRef(project, gitstore.AgentRef(id)), remoteRef(project, gitstore.RecordRef(id)))
+	}
+	return refs
 }
 
 func (s saved) write(p *projects.Project) error {
