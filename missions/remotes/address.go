@@ -1,6 +1,7 @@
 package remotes
 
 import (
+	"encoding/hex"
 	"errors"
 	"io/fs"
 	"os"
@@ -9,6 +10,7 @@ import (
 	"syscall"
 
 	"github.com/umbra-vcs/umbra/gitstore/transfer"
+	"github.com/umbra-vcs/umbra/gitstore/usergit"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/addresses"
 	"github.com/umbra-vcs/umbra/missions/home"
@@ -29,8 +31,8 @@ func (c *Carrier) addressOf(at addresses.CallerDirectory, r missions.AddRemoteRe
 			return "", missions.Errorf(missions.KindUsage, "leave it out: git asks a credential helper (git help credentials) or ssh-agent",
 				"the address of %s says a password or a token, which all who list processes on this machine would see", r.Name)
 		}
-		if path, isFile := strings.CutPrefix(url, "file://"); isFile && !strings.Contains(path, "%") {
-			return url, c.checkPath(at, path)
+		if scheme == "file" {
+			return url, c.checkPath(at, filePath(rest))
 		}
 		return url, nil
 	}
@@ -47,6 +49,28 @@ func saysPassword(rest string) bool {
 	at := strings.LastIndexByte(authority, '@')
 	_, password, _ := strings.Cut(authority[:max(at, 0)], ":")
 	return password != ""
+}
+
+// filePath is the path that git finds in what follows the scheme of file://…: %XX is a byte, and
+// a host does not count.
+func filePath(rest string) string {
+	var decoded strings.Builder
+	for {
+		before, after, found := strings.Cut(rest, "%")
+		decoded.WriteString(before)
+		if !found {
+			break
+		}
+		rest = after
+		if b, err := hex.DecodeString(after[:min(2, len(after))]); err == nil && len(b) == 1 && b[0] != 0 {
+			decoded.WriteByte(b[0])
+			rest = after[2:]
+		} else {
+			decoded.WriteByte('%')
+		}
+	}
+	_, path, _ := strings.Cut(decoded.String(), "/")
+	return "/" + path
 }
 
 // checkPath refuses a path of this machine where no repository is that can be a remote.
@@ -67,15 +91,15 @@ func (c *Carrier) checkPath(at addresses.CallerDirectory, path string) error {
 	case home.IsWithin(projects.ResolveLinks(c.Home.Dir), projects.ResolveLinks(path)):
 		return missions.Errorf(missions.KindUsage, "name a repository elsewhere", "%s belongs to Umbra itself", path)
 	}
-	gitDir := filepath.Join(path, ".git")
 	isBare := home.IsThere(filepath.Join(path, "HEAD")) && home.IsThere(filepath.Join(path, "objects"))
 	switch {
-	case !isBare && !home.IsThere(gitDir):
+	case !isBare && !home.IsThere(filepath.Join(path, ".git")):
 		return missions.Errorf(missions.KindNotFound, hint(filepath.Join(path, "missions.git")), "%s is no Git repository", path)
 	case at.Repo == nil:
 		return nil
 	}
-	if own := projects.ResolveLinks(at.Repo.CommonDir); own == projects.ResolveLinks(path) || own == projects.ResolveLinks(gitDir) {
+	// A linked worktree is the repository that it is of. What can't be read git says more of.
+	if there, err := usergit.At(path); err == nil && there.CommonDir != "" && there.CommonDir == at.Repo.CommonDir {
 		return missions.Errorf(missions.KindUsage, "git remote -v lists where its code is pushed to; any bare repository will do", "%s is the repository of this project itself", path)
 	}
 	return nil

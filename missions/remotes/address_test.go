@@ -29,3 +29,20 @@ func TestSaysPassword(t *testing.T) {
 		}
 	}
 }
+
+// TestFilePath: an address file://… leads where git goes by it.
+func TestFilePath(t *testing.T) {
+	t.Parallel()
+	for rest, want := range map[string]string{
+		"/srv/a b.git":        "/srv/a b.git",
+		"/srv/a%20b%2egit":    "/srv/a b.git",
+		"%2Fsrv%2fa.git":      "/srv/a.git",
+		"localhost/srv/a.git": "/srv/a.git",
+		"/srv/%zz%4%00%":      "/srv/%zz%4%00%",
+		"":                    "/",
+	} {
+		if got := filePath(rest); got != want {
+			t.Errorf("%q is %q, not %q", rest, got, want)
+		}
+	}
+}
