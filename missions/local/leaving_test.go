@@ -60,6 +60,30 @@ func TestSecretFilesDoNotLeave(t *testing.T) {
 	c.healthy()
 }
 
+// TestProjectSecretsDoNotLeave: what a project file calls a secret, after a snapshot has taken it
+// in, is found too. Nothing leaves while that file can't be read.
+func TestProjectSecretsDoNotLeave(t *testing.T) {
+	t.Parallel()
+	c := startRemote(t)
+	c.write("conf/pass.txt", "hunter2\n")
+	c.testBench.mission("work")
+	c.write(".umbra.yml", "capture: [\n")
+	_, err := c.local.Push(t.Context(), missions.PushRequest{Caller: c.caller()})
+	c.fails("push with a torn project file", err, missions.KindUsage)
+	file := filepath.Join(t.TempDir(), "work.umbra")
+	_, err = c.local.Export(t.Context(), missions.ExportRequest{Caller: c.caller(), Moments: []string{"work"}, File: file})
+	c.fails("export with a torn project file", err, missions.KindUsage)
+	c.write(".umbra.yml", "capture:\n  secrets: [pass.txt]\n")
+	r := c.push()
+	if len(r.Findings) != 1 || r.Findings[0].Path != "conf/pass.txt" || r.Findings[0].Rule != "secret-file" {
+		t.Errorf("found %+v", r.Findings)
+	}
+	if out := c.remoteGit("for-each-ref"); out != "" {
+		t.Errorf("sent all the same: %s", out)
+	}
+	c.healthy()
+}
+
 // TestSecretsInUTF16DoNotLeave: a text in UTF-16, of either order, is looked through like any.
 func TestSecretsInUTF16DoNotLeave(t *testing.T) {
 	t.Parallel()

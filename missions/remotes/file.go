@@ -45,7 +45,11 @@ func (c *Carrier) Export(ctx context.Context, r missions.ExportRequest) (mission
 		if err := s.allow(p, r.Allow); err != nil {
 			return err
 		}
-		look, err := c.newSearch(p, r.Caller, s.Allowed)
+		var list []*projects.Mission
+		for _, at := range moments {
+			list = append(list, at.Mission)
+		}
+		look, err := c.newSearch(p, r.Caller, s.Allowed, list)
 		if err != nil {
 			return err
 		}

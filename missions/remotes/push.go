@@ -44,7 +44,7 @@ func (c *Carrier) Push(ctx context.Context, r missions.PushRequest) (missions.Tr
 			return err
 		}
 		result.Remote = one.Name
-		look, err := c.newSearch(p, r.Caller, s.Allowed)
+		look, err := c.newSearch(p, r.Caller, s.Allowed, list)
 		if err != nil {
 			return err
 		}

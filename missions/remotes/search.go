@@ -9,7 +9,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"io"
-	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,7 +18,6 @@ import (
 	"golang.org/x/text/transform"
 
 	"github.com/umbra-vcs/umbra/gitstore"
-	"github.com/umbra-vcs/umbra/gitstore/secretnames"
 	"github.com/umbra-vcs/umbra/gitstore/transfer"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/addresses"
@@ -30,21 +28,22 @@ import (
 // search looks for secrets in what is about to leave, and counts it.
 type search struct {
 	project *projects.Project
-	names   secretnames.Patterns // of files that are secrets, as snapshots have it
-	held    heldFiles            // of the commit that was looked at last
+	names   secretNames // of files that are secrets, as snapshots have it
+	held    heldFiles   // of the commit that was looked at last
 	allowed map[string]bool
 	found   map[string]*missions.SecretFinding // by the words that allow it
 	order   []*missions.SecretFinding
 	commits map[*missions.SecretFinding]gitstore.ID
 }
 
-func (c *Carrier) newSearch(p *projects.Project, caller missions.Caller, allowed []string) (*search, error) {
-	config, err := c.CallerConfig(caller)
+// newSearch is a search for secrets in what is about to leave of some missions.
+func (c *Carrier) newSearch(p *projects.Project, caller missions.Caller, allowed []string, list []*projects.Mission) (*search, error) {
+	names, err := c.secretNames(caller, list)
 	if err != nil {
 		return nil, err
 	}
 	s := &search{
-		project: p, names: secretnames.Compile(config.Capture.SecretPatterns()), allowed: map[string]bool{},
+		project: p, names: names, allowed: map[string]bool{},
 		found: map[string]*missions.SecretFinding{}, commits: map[*missions.SecretFinding]gitstore.ID{},
 	}
 	for _, one := range allowed {
@@ -124,12 +123,7 @@ const archive = "PK\x03\x04"
 // isSecret reports whether a file of a workspace, which begins so, has a name that no
 // snapshot takes in: it came there by the user's own Git, or before the name was a rule.
 func (s *search) isSecret(f workspaceFile, start string) bool {
-	dir, name := path.Split(f.path)
-	dir = strings.TrimSuffix(dir, "/")
-	if start == "" || !s.names.Match(dir, name) || start == archive && s.names.MatchesKey(dir, name) {
-		return false
-	}
-	return !f.isLink(s) // which says where the secret is
+	return start != "" && s.names.match(f.path, start == archive) && !f.isLink(s) // which says where the secret is
 }
 
 func (s *search) lookThrough(m *projects.Mission, o transfer.Object, text []byte) {
