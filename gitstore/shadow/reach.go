@@ -17,6 +17,15 @@ type Reach struct {
 
 // Reach reads commits and trees, and takes of blobs what trees say.
 func (s *Store) Reach(ctx context.Context, roots []gitstore.ID) (*Reach, error) {
+	return reachFrom(ctx, s, roots, func(gitstore.Ref) bool { return true })
+}
+
+// ReachOwn is Reach without the refs of what was fetched.
+func ReachOwn(ctx context.Context, s *Store, roots []gitstore.ID) (*Reach, error) {
+	return reachFrom(ctx, s, roots, func(ref gitstore.Ref) bool { return ref.Name.Remote() == "" })
+}
+
+func reachFrom(ctx context.Context, s *Store, roots []gitstore.ID, counts func(gitstore.Ref) bool) (*Reach, error) {
 	list, err := s.Refs("")
 	if err != nil {
 		return nil, err
@@ -27,7 +36,9 @@ func (s *Store) Reach(ctx context.Context, roots []gitstore.ID) (*Reach, error) 
 	r := &Reach{store: s, Seen: map[gitstore.ID]gitstore.ObjectType{}, Unread: map[gitstore.ID]error{}}
 	queue := slices.Clone(roots)
 	for _, ref := range list.Refs {
-		queue = append(queue, ref.ID)
+		if counts(ref) {
+			queue = append(queue, ref.ID)
+		}
 	}
 	for len(queue) > 0 {
 		if err := ctx.Err(); err != nil {

@@ -22,15 +22,16 @@ type Boundary struct {
 	After, Lost, Before gitstore.ID
 }
 
-// Bound makes a boundary wherever a commit is lost in the middle of a history that
-// refs or roots lead to: what is whole before it stays a part of that history. A
-// boundary whose lost commit is there again is taken away. At is what Newest asks. It
-// takes a git.
+// Bound makes a boundary wherever a commit is lost in the middle of a history of this
+// home that refs or roots lead to: what is whole before it stays a part of that history.
+// A history that was only fetched gets none, since git would take it for whole and never
+// fetch what is lost again. A boundary whose lost commit is there again is taken away. At
+// is what Newest asks. It takes a git.
 func Bound(ctx context.Context, s *shadow.Store, at func(*gitstore.Snapshot) time.Time, roots ...gitstore.ID) ([]Boundary, error) {
 	if err := s.Regained(ctx); err != nil {
 		return nil, err
 	}
-	r, err := s.Reach(ctx, roots)
+	r, err := shadow.ReachOwn(ctx, s, roots)
 	if err != nil {
 		return nil, err
 	}

@@ -133,6 +133,34 @@ func TestLostOfAFetchedMission(t *testing.T) {
 	}
 }
 
+// TestFetchedLossIsNotGivenUp: where a mission of this home has lost something for good too, the
+// history of one that was fetched is not cut at what it has lost: that is brought again.
+func TestFetchedLossIsNotGivenUp(t *testing.T) {
+	t.Parallel()
+	s := startFetched(t)
+	s.here.write("own.txt", "later\n")
+	s.here.snapshot("later")
+	s.loosen()
+	for _, rev := range []string{"refs/agents/" + s.own.ID + "~1:own.txt", "refs/fetched/agents/office/" + s.id + "~1"} {
+		s.here.loseObject(s.own, strings.TrimSpace(s.here.git("--git-dir", s.own.ShadowRepo, "rev-parse", rev)))
+	}
+	s.here = s.here.again()
+	if said := s.here.said(missions.DoctorRequest{Fix: true}); strings.Contains(said, "lost for good") {
+		t.Errorf("given up:\n%s", said)
+	}
+	s.here = s.here.again()
+	if _, err := s.here.local.RemoveRemote(t.Context(), missions.RemoteRequest{Caller: s.here.caller(), Name: "office"}); err != nil {
+		t.Fatal(err)
+	}
+	s.addRemote(s.here, "office")
+	s.here = s.here.again()
+	s.here.fetch()
+	if log := s.here.line("office/" + s.only().Name); len(log) < 3 {
+		t.Errorf("its history breaks off: %v", log)
+	}
+	s.here.knownLost(strings.TrimSpace(s.here.git("--git-dir", s.own.ShadowRepo, "rev-parse", "refs/agents/"+s.own.ID+"~1")))
+}
+
 // TestHalfAFetchedMission: a ref that is gone of a mission that was fetched is named, and one
 // that can't be read; a fetch brings it again.
 func TestHalfAFetchedMission(t *testing.T) {
