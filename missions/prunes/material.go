@@ -10,6 +10,7 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/upkeep"
 	"github.com/umbra-vcs/umbra/missions/projects"
+	"github.com/umbra-vcs/umbra/missions/remotes"
 	"github.com/umbra-vcs/umbra/missions/retention"
 )
 
@@ -43,7 +44,7 @@ func (pr *Pruner) gather(ctx context.Context, c choice, before map[gitstore.ID]r
 	}
 	m.missions = append(present, removed...)
 	all := retention.Policy{KeepLast: math.MaxInt}
-	if m.pushed, err = pushedIDs(c.project); err != nil {
+	if m.pushed, err = remotes.PushedIDs(c.project); err != nil {
 		return m, err
 	}
 	for _, mission := range m.missions {

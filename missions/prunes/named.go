@@ -66,13 +66,3 @@ func addNamed(named map[gitstore.ID]bool, path string) error {
 	}
 	return nil
 }
-
-// pushedIDs are the snapshots that remotes of the project are known to have.
-func pushedIDs(p *projects.Project) (map[gitstore.ID]bool, error) {
-	ids := map[gitstore.ID]bool{}
-	err := addNamed(ids, p.RemotesFile())
-	if errors.Is(err, fs.ErrNotExist) {
-		return ids, nil
-	}
-	return ids, err
-}

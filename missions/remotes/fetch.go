@@ -32,7 +32,7 @@ func (c *Carrier) Fetch(ctx context.Context, r missions.FetchRequest) (missions.
 			return err
 		}
 		result.Remote = one.Name
-		f := &fetching{Carrier: c, project: p, remote: *one, at: c.remote(*one, r.Caller), result: &result}
+		f := &fetching{Carrier: c, project: p, remote: *one, saved: s, at: c.remote(*one, r.Caller), result: &result}
 		return f.fetch(ctx)
 	})
 	return result, err
@@ -43,6 +43,7 @@ type fetching struct {
 	*Carrier
 	project *projects.Project
 	remote  savedRemote
+	saved   saved
 	at      transfer.Remote
 	result  *missions.Transfer
 }
@@ -82,14 +83,17 @@ func (f *fetching) fetch(ctx context.Context) error {
 	return f.bring(ctx, wanted, refs)
 }
 
-// isOwn reports whether this home has all that a remote has of a mission.
+// isOwn reports whether this home has all that a remote has of a mission, or has pruned it.
 func (f *fetching) isOwn(id string, m theirMission) bool {
 	own, err := f.LoadMission(f.project, id)
 	if err != nil || own.CheckMachine() != nil {
 		return false
 	}
-	snapshots, err := isBehind(f.project.Store, m.agent, own.Tip.ID)
-	return err == nil && snapshots
+	is, err := isBehind(f.project.Store, m.agent, own.Tip.ID)
+	if err == nil && !is {
+		is, err = f.saved.hasPruned(f.project.Store, id, m.agent, own.Tip.ID)
+	}
+	return err == nil && is
 }
 
 // has reports whether just that was fetched before.

@@ -168,7 +168,7 @@ func (c *Carrier) ImportFile(ctx context.Context, r missions.ImportFileRequest) 
 		if err := s.write(p); err != nil {
 			return err
 		}
-		f := &fetching{Carrier: c, project: p, remote: one, at: c.remote(one, r.Caller), result: &result}
+		f := &fetching{Carrier: c, project: p, remote: one, saved: s, at: c.remote(one, r.Caller), result: &result}
 		return f.fetch(ctx)
 	})
 	return result, err

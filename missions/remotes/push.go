@@ -48,7 +48,7 @@ func (c *Carrier) Push(ctx context.Context, r missions.PushRequest) (missions.Tr
 		if err != nil {
 			return err
 		}
-		sent := &pushing{Carrier: c, project: p, remote: one, at: c.remote(*one, r.Caller), search: look, result: &result}
+		sent := &pushing{Carrier: c, project: p, remote: one, saved: &s, at: c.remote(*one, r.Caller), search: look, result: &result}
 		if err := sent.push(ctx, list); err != nil {
 			return err
 		}
@@ -90,6 +90,7 @@ type pushing struct {
 	*Carrier
 	project *projects.Project
 	remote  *savedRemote
+	saved   *saved
 	at      transfer.Remote
 	theirs  theirs
 	known   []gitstore.ID // what the remote has, as far as it is here too
@@ -160,6 +161,10 @@ func (u *pushing) compare(m *projects.Mission) (missions.TransferMission, error)
 		one.State = missions.TransferSame
 	case !snapshots || !records:
 		one.State = missions.TransferDiverged
+		if pruned, err := u.saved.hasPruned(u.project.Store, m.ID, there.agent, m.Tip.ID); err != nil || pruned {
+			one.Reason = "what the remote has of it was pruned here, so that git can't send what came after that; a mission that is begun anew can be pushed (umbra mission new)"
+			return one, err
+		}
 		one.Reason = "the remote has something of it that is not here: umbra fetch " + u.remote.Name +
 			" brings that; a fork of either, umbra fork " + m.Name + " or umbra fork " + u.remote.Name + "/" + m.Name + ", goes on and can be pushed"
 	}

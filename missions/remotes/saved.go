@@ -27,6 +27,8 @@ type saved struct {
 	Remotes []savedRemote `json:"remotes"`
 	// Allowed are findings that are no secrets, by the words of the user: RULE:FINGERPRINT.
 	Allowed []string `json:"allowed,omitempty"`
+	// Sent is what remotes have that were removed.
+	Sent []sentSnapshot `json:"sent,omitempty"`
 }
 
 // allow remembers findings that are no secrets, whatever becomes of what is to leave.
@@ -234,7 +236,7 @@ func (c *Carrier) RemoveRemote(ctx context.Context, r missions.RemoteRequest) (m
 				}
 			}
 		}
-		s.Remotes = slices.DeleteFunc(s.Remotes, func(r savedRemote) bool { return r.Name == gone.Name })
+		s.forget(p.Store, gone.Name)
 		return s.write(p)
 	})
 	if err != nil {
