@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/umbra-vcs/umbra/gitstore"
@@ -59,6 +60,7 @@ func AgentBaseName(agent string) string {
 // that are being made among them.
 func (f *Finder) TakenNamesOf(p *projects.Project) missions.TakenNames {
 	making := f.forkNamesInProgress(p)
+	nameless := sync.OnceValues(func() (map[string]bool, error) { return f.NamesOfNameless(p) })
 	return func(name string) (bool, error) {
 		if making[name] {
 			return true, nil
@@ -73,8 +75,38 @@ func (f *Finder) TakenNamesOf(p *projects.Project) missions.TakenNames {
 				return false, missions.Errorf(missions.KindFailed, "umbra doctor", "see which names there are: %w", err)
 			}
 		}
-		return false, nil
+		names, err := nameless()
+		if err != nil {
+			return false, missions.Errorf(missions.KindFailed, "umbra doctor", "see which names there are: %w", err)
+		}
+		return names[name], nil
 	}
+}
+
+// NamesOfNameless are the names of missions to which no name leads: who published such a
+// one died before that, and the next doctor makes its name lead to it.
+func (f *Finder) NamesOfNameless(p *projects.Project) (map[string]bool, error) {
+	heads, err := p.Store.Refs(gitstore.RefHead)
+	if err != nil {
+		return nil, err
+	}
+	all, err := p.Store.Refs(gitstore.RefAgent)
+	if err != nil {
+		return nil, err
+	}
+	named, names := map[gitstore.RefName]bool{}, map[string]bool{}
+	for _, head := range heads.Refs {
+		named[head.Symbolic] = true
+	}
+	for _, ref := range all.Refs {
+		if named[ref.Name] {
+			continue
+		}
+		if m, err := f.LoadMission(p, ref.Name.Mission()); err == nil { // nobody knows what another is called
+			names[m.Name] = true
+		}
+	}
+	return names, nil
 }
 
 // forkNamesInProgress are the names of forks in flight.

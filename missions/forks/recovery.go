@@ -67,6 +67,7 @@ func (f *Forker) RecoverFork(ctx context.Context, op *journal.Operation) error {
 	}
 	if err := f.dropForkRefs(ctx, p, doc); err != nil {
 		if _, known := p.Store.Ref(gitstore.AgentRef(doc.Mission)); errors.Is(err, errForkPublished) && known == nil {
+			f.nameFork(ctx, p, doc)
 			return op.Finish()
 		}
 		return err
@@ -75,6 +76,18 @@ func (f *Forker) RecoverFork(ctx context.Context, op *journal.Operation) error {
 		return err
 	}
 	return f.trashUnfinishedFork(ctx, op, doc)
+}
+
+// nameFork makes the name of a published fork lead to it, if its process died before that.
+// If this fails, doctor does it.
+func (f *Forker) nameFork(ctx context.Context, p *projects.Project, doc projects.ForkDoc) {
+	m, err := f.LoadMission(p, doc.Mission)
+	if err == nil {
+		err = f.snapshots.PublishName(ctx, m)
+	}
+	if err != nil && !errors.Is(err, gitstore.ErrRefMoved) { // moved: a name leads to it, or to another mission
+		f.Logger.Warn("make the name lead to its fork", "mission", doc.Mission, "name", doc.Name, "error", err)
+	}
 }
 
 // recoverRecreation keeps a recreated workspace if its mission is bound to it, and

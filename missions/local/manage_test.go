@@ -13,6 +13,7 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/addresses"
+	"github.com/umbra-vcs/umbra/missions/projects"
 	"github.com/umbra-vcs/umbra/scripts/hazards"
 )
 
@@ -71,7 +72,48 @@ func TestRenameCutOff(t *testing.T) {
 	b.healthy()
 }
 
-// TestRemoveCutOff: nor is what a removal has left.
+// TestNameOfNameless: a mission whose process died before a name led to it keeps its name
+// from others, and a fork's name leads to it when the next fork is made.
+func TestNameOfNameless(t *testing.T) {
+	t.Parallel()
+	b, ctx := newBench(t), context.Background()
+	b.write("a.txt", "one\n")
+	b.mission("work")
+	made, err := b.local.Fork(ctx, missions.ForkRequest{Caller: b.caller(), From: "work"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	fork, err := b.local.MissionByID(made.Missions[0].ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	name, agent, store := gitstore.HeadRef(fork.Name), gitstore.AgentRef(fork.ID), fork.Project.Store
+	if err := store.DeleteSymbolic(ctx, name, agent); err != nil {
+		t.Fatal(err)
+	}
+	if second, err := b.local.Fork(ctx, missions.ForkRequest{Caller: b.caller(), From: "work"}); err != nil || second.Missions[0].Name == fork.Name {
+		t.Errorf("the second fork: %+v %v", second, err)
+	}
+	if _, err := b.local.Rename(ctx, missions.RenameRequest{Caller: b.caller(), Mission: "work", Name: fork.Name}); missions.AsError(err).Kind != missions.KindConflict {
+		t.Errorf("a mission renamed so: %v", err)
+	}
+	gone := b.local.Self
+	gone.Start++
+	doc := projects.ForkDoc{Project: fork.Project.Dir, Mission: fork.ID, Name: fork.Name, Owner: gone}
+	if _, err := b.local.Journal.Begin(b.local.NewID(), projects.ForkKind, doc); err != nil {
+		t.Fatal(err)
+	}
+	next, err := b.local.Fork(ctx, missions.ForkRequest{Caller: b.caller(), From: "work"})
+	if err != nil || next.Missions[0].Name == fork.Name {
+		t.Errorf("the next fork: %+v %v", next, err)
+	}
+	if to, err := store.Symbolic(name); err != nil || to != agent {
+		t.Errorf("the name leads to %q, %v", to, err)
+	}
+	b.healthy()
+}
+
+// TestRemoveCutOff: what a removal has left that was killed is no hindrance to the same one.
 func TestRemoveCutOff(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

@@ -19,7 +19,14 @@ func (tk *Taker) RenameMission(ctx context.Context, m *projects.Mission, name st
 	if _, err := store.Ref(gitstore.PinRef(name)); err == nil {
 		return missions.Errorf(missions.KindConflict, "choose another", "a pin is named %s: a mission may not be", name)
 	}
-	err := store.SetSymbolic(ctx, gitstore.HeadRef(name), "", gitstore.AgentRef(m.ID), gitstore.Durable)
+	nameless, err := tk.addresses.NamesOfNameless(m.Project)
+	if err != nil {
+		return err
+	}
+	if nameless[name] && name != m.Name {
+		return missions.Errorf(missions.KindConflict, "choose another", "there is a mission %s in this project already", name)
+	}
+	err = store.SetSymbolic(ctx, gitstore.HeadRef(name), "", gitstore.AgentRef(m.ID), gitstore.Durable)
 	if errors.Is(err, gitstore.ErrRefMoved) {
 		// A renaming that was cut off has made it lead here already.
 		if to, _ := store.Symbolic(gitstore.HeadRef(name)); to != gitstore.AgentRef(m.ID) {
