@@ -10,8 +10,8 @@
 // Up to three tests that failed are run again when all others have ended, alone, and of
 // their subtests those that failed. One that passes then is shown as unsteady, with what it
 // said when it failed, and counts as passed: a machine was slow, and that is no fault of
-// what is tested, though it is one of the test. What failed in another way is never run again: a data race, a panic, a package
-// that does not build.
+// what is tested, though it is one of the test. What failed in another way is never run again:
+// a data race, a panic, a package that does not build, a test that failed beside its subtests.
 //
 // Where SIGTERM or Ctrl-C ends it, it has tests that hang show where they are, names
 // them, and counts them as failed.
@@ -145,7 +145,7 @@ func (r *runs) again(tally *tally, f *failure) error {
 	if err := r.run(alone, []request{f.of.alone(f)}); err != nil {
 		return err
 	}
-	if alone.close() == 0 && alone.passed > len(f.subtests) {
+	if alone.close() == 0 && alone.redeems(f) {
 		tally.forgive(f)
 		return nil
 	}

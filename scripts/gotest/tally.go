@@ -33,6 +33,7 @@ type tally struct {
 	whole    map[string]bool      // packages that failed and came to their end
 	grave    bool                 // something failed that is no matter of luck
 	failures []*failure           // in the order of their ends
+	good     map[string]bool      // by package and test, that passed
 	running  map[string]time.Time // since when a package's test runs
 	cut      bool
 	hung     []string // what ran when all was cut off
@@ -59,12 +60,13 @@ const (
 type failure struct {
 	of        request
 	pkg, test string
-	subtests  []string // that failed, directly below it
-	count     int      // of it and all below
+	failed    []string // it and all below that failed, by their whole names
+	subtests  []string // of those directly below it
+	said      bool     // it said something itself, and not by a subtest
 }
 
 func newTally(out io.Writer) *tally {
-	return &tally{out: out, output: map[string][]string{}, failing: map[string]bool{}, whole: map[string]bool{}, running: map[string]time.Time{}}
+	return &tally{out: out, output: map[string][]string{}, failing: map[string]bool{}, whole: map[string]bool{}, good: map[string]bool{}, running: map[string]time.Time{}}
 }
 
 // read takes events of one `go test`, of that request, until the end, and says whether anything failed
@@ -122,6 +124,7 @@ func (t *tally) add(e event, of request) {
 		delete(t.output, key)
 		if e.Test != "" {
 			t.passed++
+			t.good[key] = true
 		}
 	case "skip":
 		if e.Test != "" {
@@ -139,7 +142,7 @@ func (t *tally) fail(e event, key string, of request) {
 			t.failed++
 		}
 		t.failing[e.Package] = true
-		t.note(e, of)
+		t.note(e, of, t.output[key])
 		fmt.Fprintf(t.out, "FAIL\t%s %s\n", e.Package, e.Test)
 		for _, line := range t.output[key] {
 			fmt.Fprint(t.out, line)
@@ -169,22 +172,24 @@ func (t *tally) weigh(e event) {
 	}
 }
 
-// note keeps what failed, for its test.
-func (t *tally) note(e event, of request) {
+// note keeps what failed, and what it said, for its test.
+func (t *tally) note(e event, of request, output []string) {
 	name, below, _ := strings.Cut(e.Test, "/")
 	i := slices.IndexFunc(t.failures, func(f *failure) bool { return f.pkg == e.Package && f.test == name })
 	if i < 0 {
 		i, t.failures = len(t.failures), append(t.failures, &failure{of: of, pkg: e.Package, test: name})
 	}
 	f := t.failures[i]
-	f.count++
+	f.failed = append(f.failed, e.Test)
 	if below, _, _ = strings.Cut(below, "/"); below != "" && !slices.Contains(f.subtests, below) {
 		f.subtests = append(f.subtests, below)
 	}
+	f.said = f.said || e.Test == name && len(words(output)) > 0
 }
 
 // unlucky is what failed, if that may be luck: at most so many tests, each in a package of
-// which all tests came to their end.
+// which all tests came to their end. A test that fails beside its subtests, as for what one of
+// them left behind, does so for one that may have passed.
 func (t *tally) unlucky(most int) []*failure {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -192,7 +197,7 @@ func (t *tally) unlucky(most int) []*failure {
 		return nil
 	}
 	for _, f := range t.failures {
-		if !t.whole[f.pkg] {
+		if !t.whole[f.pkg] || f.said && len(f.subtests) > 0 {
 			return nil
 		}
 	}
@@ -203,9 +208,20 @@ func (t *tally) unlucky(most int) []*failure {
 func (t *tally) forgive(f *failure) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.failed -= f.count
-	t.passed += f.count
+	t.failed -= len(f.failed)
+	t.passed += len(f.failed)
 	t.unsteady = append(t.unsteady, f.pkg+" "+f.test)
+}
+
+// redeems reports whether what failed passed in it, each by its name.
+func (t *tally) redeems(f *failure) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	all := t.failed == 0
+	for _, name := range f.failed {
+		all = all && t.good[f.pkg+" "+name]
+	}
+	return all
 }
 
 // say prints a text.
@@ -278,17 +294,18 @@ func closing(line string) bool {
 	return strings.HasPrefix(line, "ok  \t") || strings.HasPrefix(line, "FAIL\t") || strings.HasPrefix(line, "?   \t")
 }
 
-// reason is what a skipped test said, without the frame around it.
+// reason is why a test was skipped.
 func reason(output []string) string {
-	var said []string
+	return cmp.Or(strings.Join(words(output), " "), "no reason given")
+}
+
+// words are what a test said, without the frame around it.
+func words(output []string) (said []string) {
 	for _, line := range output {
 		line = strings.TrimSpace(line)
 		if line != "" && !strings.HasPrefix(line, "=== ") && !strings.HasPrefix(line, "--- ") {
 			said = append(said, line)
 		}
 	}
-	if len(said) == 0 {
-		return "no reason given"
-	}
-	return strings.Join(said, " ")
+	return said
 }

@@ -63,6 +63,8 @@ func TestAgain(t *testing.T) {
 	module(t, map[string]string{
 		"luck/luck_test.go":   test("luck", "func TestA(t *testing.T) { t.Run(\"sub\", func(t *testing.T) { if first(\"a\") { t.Error(\"too slow\") } }) }\nfunc TestAB(t *testing.T) {}\n"),
 		"part/part_test.go":   test("part", "func TestS(t *testing.T) { t.Run(\"a sub/1\", func(t *testing.T) { if first(\"s\") { t.Error(\"too slow\") } }); t.Run(\"other\", func(t *testing.T) { if !first(\"o\") { t.Error(\"again\") } }) }\n"),
+		"left/left_test.go":   test("left", "func TestL(t *testing.T) { t.Run(\"sub\", func(t *testing.T) { if first(\"l\") { t.Error(\"too slow\") } }); if first(\"l2\") { t.Error(\"left a process\") } }\n"),
+		"gone/gone_test.go":   test("gone", "func TestG(t *testing.T) { if first(\"n\") { t.Run(\"one\", func(t *testing.T) { t.Error(\"too slow\") }) } else { t.Run(\"two\", func(t *testing.T) {}); t.Run(\"three\", func(t *testing.T) {}) } }\n"),
 		"again/again_test.go": test("again", "func TestG(t *testing.T) { if first(\"g\") { t.Error(\"too slow\") } }\n"),
 		"fate/fate_test.go":   test("fate", "func TestF(t *testing.T) { first(\"f\"); t.Error(\"each time\") }\n"),
 		"dead/dead_test.go":   test("dead", "func TestD(t *testing.T) { if first(\"d\") { panic(\"once\") } }\nfunc TestE(t *testing.T) {}\n"),
@@ -77,6 +79,8 @@ func TestAgain(t *testing.T) {
 	}{
 		{"-count=1 example.test/luck", 0, "3 passed, 0 failed", "unsteady\texample.test/luck TestA failed"},
 		{"-count=1 ./part", 0, "3 passed, 0 failed", "unsteady\texample.test/part TestS failed"},
+		{"-count=1 ./left", 1, "0 passed, 2 failed", "left a process"},
+		{"-count=1 ./gone", 1, "0 passed, 2 failed", "TestG fails too"},
 		{"-count=1 ./luck ./again/...", 0, "4 passed, 0 failed", "unsteady\texample.test/again TestG failed"},
 		{"-count=1 example.test/fate", 1, "0 passed, 1 failed", "alone\texample.test/fate TestF fails too"},
 		{"-count=1 example.test/dead", 1, "0 passed, 1 failed", "panic: once"},
