@@ -10,14 +10,22 @@ import (
 // snapshot has otherwise than the live workspace: SQLite would put a log of now into the
 // database of then, and damage it.
 func withoutLaterLogs(k *maker, s *scanner, judged judge) judge {
+	others := map[string]bool{} // by database: its logs ask for the same
 	return func(path string, mode gitstore.Mode, size int64) (verdict, error) {
 		v, err := judged(path, mode, size)
 		name, end := databases.Of(path)
 		if err != nil || v != take || mode.IsDir() || end == "" || !k.list.holdsFile(name) {
 			return v, err
 		}
-		if is, err := isOtherDatabase(k, name); !is || err != nil {
-			return v, err
+		is, known := others[name]
+		if !known {
+			if is, err = isOtherDatabase(k, name); err != nil {
+				return v, err
+			}
+			others[name] = is
+		}
+		if !is {
+			return v, nil
 		}
 		if end != databases.Index && size > 0 {
 			s.leave(path, reasonLaterLog)
