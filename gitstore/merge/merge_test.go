@@ -247,8 +247,10 @@ func TestModes(t *testing.T) {
 		File: capture.KnownPerm(0o644), Unusual: map[string]uint32{"ours": 0o600, "theirs": 0o660, "both": 0o660, "back": 0o600},
 		Empty: []string{"filled", "held", "stays"},
 	}
+	all := writeTree(t, s, files{"ours": "", "theirs": "", "both": "", "back": ""})
 	tree := writeTree(t, s, files{"filled/x": "x\n", "held/x": "x\n", "taken": "a file\n"})
-	got := storetest.Must[*capture.Modes](t)(merge.Modes(s, tree, merge.SideModes{Modes: base}, merge.SideModes{Modes: ours}, merge.SideModes{Modes: theirs}))
+	got := storetest.Must[*capture.Modes](t)(merge.Modes(s, tree, merge.SideModes{Tree: all, Modes: base}, merge.SideModes{Tree: all, Modes: ours},
+		merge.SideModes{Tree: all, Modes: theirs}))
 	want := &capture.Modes{
 		File: capture.KnownPerm(0o644), Unusual: map[string]uint32{"ours": 0o640, "theirs": 0o660, "both": 0o660},
 		Empty: []string{"new", "stays"},

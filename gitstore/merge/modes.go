@@ -49,8 +49,8 @@ func usualOf(m *capture.Modes) []*capture.Perm {
 }
 
 // mergeUnusual merges the permission bits of the paths that are listed. All others have those
-// that are most common, which are the same on all sides. What theirs deleted, and the merged
-// tree has all the same, is as in ours.
+// that are most common, which are the same on all sides. What one side deleted, and the merged
+// tree has all the same, is as on the other.
 func mergeUnusual(s *shadow.Store, tree gitstore.ID, merged *capture.Modes, base, ours, theirs SideModes) error {
 	merged.Unusual = maps.Clone(theirs.Unusual)
 	if merged.Unusual == nil {
@@ -60,17 +60,19 @@ func mergeUnusual(s *shadow.Store, tree gitstore.ID, merged *capture.Modes, base
 		then, thenSet := base.Unusual[path]
 		now, nowSet := ours.Unusual[path]
 		their, theirSet := theirs.Unusual[path]
-		if nowSet && !theirSet {
-			back, err := isBack(s, tree, theirs.Tree, path)
-			if err != nil {
-				return err
-			}
-			if back {
-				merged.Unusual[path] = now
-				continue
-			}
+		back, err := false, error(nil)
+		switch {
+		case nowSet && !theirSet:
+			back, err = isBack(s, tree, theirs.Tree, path)
+		case theirSet && !nowSet:
+			back, err = isBack(s, tree, ours.Tree, path)
 		}
 		switch {
+		case err != nil:
+			return err
+		case back && nowSet:
+			merged.Unusual[path] = now
+		case back:
 		case now == then && nowSet == thenSet, their != then || theirSet != thenSet:
 		case nowSet:
 			merged.Unusual[path] = now
@@ -113,8 +115,9 @@ func mergePerms(s *shadow.Store, tree gitstore.ID, merged *capture.Modes, base, 
 			return err
 		}
 		perm, err := permOf(s, theirs, path, e.Mode)
-		if _, known := perm.Known(); !known || perm == b {
-			perm = o // or only ours has the path
+		_, isOurs := o.Known()
+		if _, isTheirs := perm.Known(); isOurs && (!isTheirs || perm == b) {
+			perm = o
 		}
 		perm = asMode(perm, e.Mode)
 		if bits, known := perm.Known(); known && perm != merged.Perm(path, e.Mode) {

@@ -28,8 +28,8 @@ func TestAsMode(t *testing.T) {
 	}
 }
 
-// TestModesOfWhatComesBack: a file that theirs deleted, and that was taken from ours, is closed
-// to others as it was there.
+// TestModesOfWhatComesBack: a file that one side deleted, and that was taken from the other, is
+// closed to others as it was there.
 func TestModesOfWhatComesBack(t *testing.T) {
 	t.Parallel()
 	s := storetest.New(t)
@@ -41,14 +41,26 @@ func TestModesOfWhatComesBack(t *testing.T) {
 	closed := SideModes{Tree: with, Modes: &capture.Modes{Unusual: map[string]uint32{"a": 0o600}}}
 	deleted := SideModes{Tree: without, Modes: &capture.Modes{}}
 	open := SideModes{Tree: with, Modes: &capture.Modes{}}
+	forGroup := func(m SideModes) SideModes { // has other bits as the most common ones
+		return SideModes{Tree: m.Tree, Modes: &capture.Modes{File: capture.KnownPerm(0o640), Unusual: m.Unusual}}
+	}
+	base := SideModes{Tree: with, Modes: &capture.Modes{File: capture.KnownPerm(0o644), Unusual: closed.Unusual}}
 	for name, c := range map[string]struct {
-		tree   gitstore.ID
-		theirs SideModes
-		want   uint32
+		tree               gitstore.ID
+		base, ours, theirs SideModes
+		want               uint32
 	}{
-		"back": {with, deleted, 0o600}, "deleted": {without, deleted, 0}, "opened there": {with, open, 0},
+		"deleted in theirs, and back":                {with, closed, closed, deleted, 0o600},
+		"deleted in ours, and back":                  {with, closed, deleted, closed, 0o600},
+		"deleted in theirs":                          {without, closed, closed, deleted, 0},
+		"deleted in ours":                            {without, closed, deleted, closed, 0},
+		"opened in theirs":                           {with, closed, closed, open, 0},
+		"opened in ours":                             {with, closed, open, closed, 0},
+		"others are usual, deleted in theirs":        {with, base, forGroup(closed), deleted, 0o600},
+		"others are usual, deleted in ours":          {with, base, deleted, forGroup(closed), 0o600},
+		"others are usual, deleted in ours for good": {without, base, deleted, forGroup(closed), 0},
 	} {
-		got := storetest.Must[*capture.Modes](t)(Modes(s, c.tree, closed, closed, c.theirs))
+		got := storetest.Must[*capture.Modes](t)(Modes(s, c.tree, c.base, c.ours, c.theirs))
 		if got.Unusual["a"] != c.want {
 			t.Errorf("%s: %o, want %o", name, got.Unusual["a"], c.want)
 		}
