@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -139,7 +140,7 @@ func TestSameBytesDisplacedAtTwoPaths(t *testing.T) {
 }
 
 // TestDisplacedLogStays: a program's log that a restore set aside is not put beside the
-// database of another moment.
+// database of another moment, and its database alone is not put back either.
 func TestDisplacedLogStays(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -149,21 +150,40 @@ func TestDisplacedLogStays(t *testing.T) {
 	b.write("app.db", page("2"))
 	b.write("app.db-wal", "two\n")
 	b.snapshot("before the restore")
-	held, err := os.OpenFile(projects.AbsolutePath(b.dir, "app.db-wal"), os.O_WRONLY|os.O_APPEND, 0)
-	if err != nil {
-		t.Fatal(err)
+	files := []string{"app.db", "app.db-wal"}
+	held := map[string]*os.File{}
+	for _, name := range files {
+		file, err := os.OpenFile(projects.AbsolutePath(b.dir, name), os.O_WRONLY|os.O_APPEND, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		held[name] = file
 	}
 	if _, err := b.local.Restore(context.Background(), missions.RestoreRequest{Caller: b.caller(), Moment: "work@start", All: true}); err != nil {
 		t.Fatal(err)
 	}
-	_, err = held.WriteString("late\n")
-	if err := errors.Join(err, held.Close()); err != nil {
-		t.Fatal(err)
+	for _, file := range held {
+		_, err := file.WriteString(strings.Repeat("late\n", 512)) // whole pages
+		if err := errors.Join(err, file.Close()); err != nil {
+			t.Fatal(err)
+		}
 	}
 	b.snapshot("after the restore") // which settles what was set aside
-	r, err := b.local.Restore(context.Background(), missions.RestoreRequest{Caller: b.caller(), Mission: "work", Displaced: true, All: true})
-	if err != nil || len(r.Kept) != 1 || r.Kept[0].Path != "app.db-wal" || !strings.Contains(r.Kept[0].Reason, "another moment") {
-		t.Errorf("kept %+v, %v", r.Kept, err)
+	for _, paths := range [][]string{nil, {"app.db"}, {"app.db-wal"}} {
+		asked := missions.RestoreRequest{Caller: b.caller(), Mission: "work", Displaced: true, Paths: paths, All: true}
+		r, err := b.local.Restore(context.Background(), asked)
+		if paths == nil {
+			paths = files
+		}
+		var kept []string
+		for _, k := range r.Kept {
+			if strings.Contains(k.Reason, "another moment") {
+				kept = append(kept, k.Path)
+			}
+		}
+		if slices.Sort(kept); err != nil || !slices.Equal(kept, paths) || b.read("app.db") != page("1") {
+			t.Errorf("%q: kept %+v, %v", paths, r.Kept, err)
+		}
 	}
 	if _, err := os.Stat(projects.AbsolutePath(b.dir, "app.db-wal")); !os.IsNotExist(err) {
 		t.Errorf("the log is there: %v", err)

@@ -48,6 +48,7 @@ func TestMergeOfADatabase(t *testing.T) {
 		"deleted here":           {map[string]string{"m/app.db": "-", "m/app.db-wal": "-", "fa/app.db-wal": "two"}, "theirs", "", "deleted in m, changed in fa", zero + " two"},
 		"deleted there":          {map[string]string{"fa/app.db": "-", "fa/app.db-wal": "-", "m/app.db-wal": "one"}, "ours", "", "changed in m, deleted in fa", zero + " one"},
 		"changed there alone":    {map[string]string{"fa/app.db": two, "fa/app.db-wal": "-"}, "ours", "", "changed in fa alone", zero + " zero"},
+		"itself there alone":     {map[string]string{"fa/app.db": two}, "file", three, "changed in fa alone", three + " -"},
 		"its log there alone":    {map[string]string{"fa/app.db-wal": "two"}, "file", three, "changed in fa alone", three + " -"},
 		"opened and closed here": {map[string]string{"m/app.db-shm": "", "fa/app.db": two, "fa/app.db-wal": "two"}, "", "", "", two + " two"},
 	} {
@@ -135,5 +136,49 @@ func TestChoiceOfADatabase(t *testing.T) {
 	}
 	if r, err := b.merge(missions.MergeContinue); err != nil || !r.Done || b.read("app.db") != page("1") || b.read("app.db-wal") != "one" {
 		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+// TestRightsOfWhatIsTakenBack: a file, and a log, that a fork has deleted are closed to others as
+// they were, where they are chosen as they are in the mission merged into.
+func TestRightsOfWhatIsTakenBack(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	page := func(fill string) string { return "SQLite format 3\x00" + strings.Repeat(fill, 496) }
+	closed := []string{"app.db-wal", "closed"}
+	for _, name := range append([]string{"a", "b", "c"}, closed...) {
+		b.write(name, name)
+	}
+	b.write("app.db", page("0"))
+	for _, name := range closed {
+		if err := os.Chmod(filepath.Join(b.dir, name), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b.mission("m")
+	made, err := b.local.Fork(t.Context(), missions.ForkRequest{Caller: b.caller(), From: "m", Name: "fa"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"app.db": page("1"), "app.db-wal": "-", "closed": "-", "a": "fork"} {
+		writeIn(t, made.Missions[0].Workspace, name, text)
+	}
+	if _, err := b.merge(missions.MergeBegin, func(r *missions.MergeRequest) { r.Forks, r.Auto = []string{"fa"}, missions.MergeNone }); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.merge(missions.MergeResolve, func(r *missions.MergeRequest) {
+		r.Choices = []missions.MergeChoice{
+			{Path: "a", Take: missions.TakeMerged}, {Path: "app.db", Take: missions.TakeOurs}, {Path: "closed", Take: missions.TakeOurs},
+		}
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := b.merge(missions.MergeContinue); err != nil || !r.Done || b.read("a") != "fork" || b.read("app.db-wal") != "app.db-wal" {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	for _, name := range closed {
+		if st, err := os.Stat(filepath.Join(b.dir, name)); err != nil || st.Mode().Perm() != 0o600 {
+			t.Errorf("%s: %v, %v", name, st, err)
+		}
 	}
 }

@@ -156,7 +156,7 @@ func (p *plan) nameOf(c choice) string {
 
 // take is what a path becomes by a choice, if git merged it or the choice is a content.
 func (p *plan) take(batch *shadow.Batch, q *question, c missions.MergeChoice) (e gitstore.TreeEntry, err error) {
-	switch from := treeOf(p, c.Take); {
+	switch from := (wholes{p}).treeOf(c.Take); {
 	case !from.IsZero():
 		return p.entryAt(from, q.Path)
 	case c.Take == missions.TakeFile, c.Take == missions.TakeProposal:

@@ -10,26 +10,26 @@ import (
 	"github.com/umbra-vcs/umbra/missions"
 )
 
-// wholes are the SQLite databases of a plan, each of which is one question with its logs.
+// wholes knows which files of a merge are of one SQLite database.
 type wholes struct{ *plan }
 
 // joinLogs makes the files of a SQLite database one question: SQLite would put a log of one
 // side into the database of another, and damage it.
-func (p wholes) joinLogs() error {
-	for _, q := range p.sorted() {
+func (w wholes) joinLogs() error {
+	for _, q := range w.sorted() {
 		name, end := databases.Of(q.Path)
 		if end == "" || len(q.conflicts) > 0 {
 			continue
 		}
-		if is, err := p.isDatabase(name); err != nil {
+		if is, err := w.isDatabase(name); err != nil {
 			return err
 		} else if !is {
 			continue
 		}
-		delete(p.paths, q.Path)
-		whole := p.paths[name]
+		delete(w.paths, q.Path)
+		whole := w.paths[name]
 		if whole == nil {
-			q.Path, p.paths[name] = name, q
+			q.Path, w.paths[name] = name, q
 			whole = q
 		}
 		whole.isDatabase = true
@@ -44,36 +44,92 @@ func (p wholes) joinLogs() error {
 }
 
 // isDatabase tells whether a side has a database at a path, or had.
-func (p wholes) isDatabase(path string) (bool, error) {
-	trees := p.trees()
-	for _, from := range p.sides {
+func (w wholes) isDatabase(path string) (bool, error) {
+	trees := w.trees()
+	for _, from := range w.sides {
 		trees = append(trees, from.base.Tree)
 	}
 	if _, end := databases.Of(path); end != "" {
 		return false, nil // by its name it is a part of another
 	}
-	files, err := restore.DatabaseFiles(p.store, trees, path)
+	files, err := restore.DatabaseFiles(w.store, trees, path)
 	return len(files) > 0, err
 }
 
-// databaseWith is the database in question that a path is a log of, "" if there is none.
-func (p wholes) databaseWith(path string) string {
+// with is the database in question that a path is a log of, "" if there is none.
+func (w wholes) with(path string) string {
 	name, end := databases.Of(path)
-	if q := p.paths[name]; end == "" || q == nil || !q.isDatabase {
+	if q := w.paths[name]; end == "" || q == nil || !q.isDatabase {
 		return ""
 	}
 	return name
 }
 
+// putChosen gives a tree what was chosen for a path, and the logs that go with it if it is a
+// database.
+func (w wholes) putChosen(tree *records.Tree, q *question, e gitstore.TreeEntry, chosen choice) (err error) {
+	isDatabase := q.isDatabase
+	if !isDatabase && chosen.isContent() { // nobody has changed its logs, which go all the same
+		if isDatabase, err = w.isDatabase(q.Path); err != nil {
+			return err
+		}
+	}
+	ends := []string{""}
+	if isDatabase && chosen.Take != missions.TakeMerged {
+		if err := w.putLogs(tree, q.Path, w.git, w.treeOf(chosen.Take)); err != nil {
+			return err
+		}
+		beside := databases.Beside()
+		ends = append(ends, beside[:]...)
+	}
+	for _, end := range ends {
+		if err := w.keepPerm(q.Path+end, chosen.Take); err != nil {
+			return err
+		}
+	}
+	return put(tree, q.Path, e)
+}
+
+// keepPerm keeps the permission bits of a path that Git has removed, and that is taken from a
+// side all the same.
+func (w wholes) keepPerm(path string, take missions.MergeTake) error {
+	modes, from := w.were, w.treeOf(take)
+	if from.IsZero() {
+		return nil
+	}
+	merged, err := w.entryAt(w.git, path)
+	if err != nil || !merged.ID.IsZero() {
+		return err
+	}
+	e, err := w.entryAt(from, path)
+	if err != nil || e.ID.IsZero() {
+		return err
+	}
+	if take != missions.TakeOurs {
+		for _, side := range w.sides {
+			if side.tree == from {
+				if modes, err = recordedModes(w.into.Project, side); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	perm := modes.Perm(path, e.Mode)
+	if bits, known := perm.Known(); known && perm != w.modes.Perm(path, e.Mode) {
+		w.modes.Unusual[path] = bits
+	}
+	return nil
+}
+
 // putLogs gives a tree the logs that go with a database of another tree, or none if that is
 // zero: its user has written it. merged is the tree as it was.
-func (p wholes) putLogs(tree *records.Tree, path string, merged, from gitstore.ID) error {
+func (w wholes) putLogs(tree *records.Tree, path string, merged, from gitstore.ID) error {
 	for _, end := range databases.Beside() {
 		log := path + end
 		var e gitstore.TreeEntry
-		there, err := p.entryAt(merged, log)
+		there, err := w.entryAt(merged, log)
 		if err == nil && !from.IsZero() {
-			e, err = p.entryAt(from, log)
+			e, err = w.entryAt(from, log)
 		}
 		if err == nil && !there.Mode.IsDir() && !e.Mode.IsDir() {
 			err = put(tree, log, e)
@@ -87,11 +143,11 @@ func (p wholes) putLogs(tree *records.Tree, path string, merged, from gitstore.I
 
 // treeOf is the tree from which a choice takes a path. It is zero for a content, and for what
 // Git merged.
-func treeOf(p *plan, take missions.MergeTake) gitstore.ID {
+func (w wholes) treeOf(take missions.MergeTake) gitstore.ID {
 	if take == missions.TakeOurs {
-		return p.ours
+		return w.ours
 	}
-	for _, from := range p.sides {
+	for _, from := range w.sides {
 		if take == missions.TakeTheirs || from.mission.ID == string(take) {
 			return from.tree
 		}
@@ -100,9 +156,9 @@ func treeOf(p *plan, take missions.MergeTake) gitstore.ID {
 }
 
 // logsAt are what a tree has in the logs of a path that hold anything.
-func (r contents) logsAt(tree gitstore.ID, path string) (list []gitstore.TreeEntry, err error) {
+func (w wholes) logsAt(tree gitstore.ID, path string) (list []gitstore.TreeEntry, err error) {
 	for _, end := range databases.Logs() {
-		e, err := r.entryAt(tree, path+end)
+		e, err := w.entryAt(tree, path+end)
 		if err != nil {
 			return nil, err
 		}
@@ -115,8 +171,8 @@ func (r contents) logsAt(tree gitstore.ID, path string) (list []gitstore.TreeEnt
 
 // changed are what became of a tree, by path, but for files beside a database with which nobody
 // loses anything.
-func (p wholes) changed(from, to gitstore.ID) (map[string]gitstore.Change, error) {
-	list, err := p.changesOf(from, to)
+func (w wholes) changed(from, to gitstore.ID) (map[string]gitstore.Change, error) {
+	list, err := w.changesOf(from, to)
 	if err != nil {
 		return nil, err
 	}
@@ -125,7 +181,7 @@ func (p wholes) changed(from, to gitstore.ID) (map[string]gitstore.Change, error
 		if end == "" || holdsAnything(end, c.From) || holdsAnything(end, c.To) {
 			continue
 		}
-		is, err := p.isDatabase(name)
+		is, err := w.isDatabase(name)
 		if err != nil {
 			return nil, err
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/capture"
+	"github.com/umbra-vcs/umbra/gitstore/databases"
 	"github.com/umbra-vcs/umbra/gitstore/merge"
 	"github.com/umbra-vcs/umbra/gitstore/records"
 	"github.com/umbra-vcs/umbra/gitstore/shadow"
@@ -204,7 +205,12 @@ func (p *plan) judge(i int, step merge.Sides, got merge.Attempted) error {
 		open[c.Path] = true
 		q := p.ask(i, c.Path, true)
 		q.conflicts[i] = c
-		q.isDatabase = q.isDatabase || c.Database
+		if c.Database {
+			q.isDatabase = true
+			for _, end := range databases.Beside() {
+				open[c.Path+end] = true
+			}
+		}
 		severity, reason, err := p.judgeConflict(i, c)
 		if err != nil {
 			return err
@@ -316,13 +322,8 @@ func (p *plan) answer() error {
 		if err != nil {
 			return err
 		}
-		if err := put(tree, q.Path, e); err != nil {
+		if err := (wholes{p}).putChosen(tree, q, e, chosen); err != nil {
 			return err
-		}
-		if q.isDatabase && chosen.Take != missions.TakeMerged {
-			if err := (wholes{p}).putLogs(tree, q.Path, p.git, treeOf(p, chosen.Take)); err != nil {
-				return err
-			}
 		}
 	}
 	merged, err := tree.Write(batch)
@@ -393,7 +394,7 @@ func (p *plan) fingerprint(path string) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		logs, err := p.logsAt(tree, path)
+		logs, err := wholes{p}.logsAt(tree, path)
 		if err != nil {
 			return "", err
 		}

@@ -35,7 +35,7 @@ func (p *plan) resultWithTexts(paths []string) (missions.MergeResult, error) {
 }
 
 func notInMerge(p *plan, path string) error {
-	if name := (wholes{p}).databaseWith(path); name != "" {
+	if name := (wholes{p}).with(path); name != "" {
 		return missions.Errorf(missions.KindNotFound, "--resolve "+name+"=CHOICE", "%s is chosen with %s: it is a log of that database", path, name)
 	}
 	return missions.Errorf(missions.KindNotFound, "umbra merge --status lists the paths", "%s is no path of this merge", path)
