@@ -1,8 +1,10 @@
 package local
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/umbra-vcs/umbra/missions"
@@ -43,6 +45,36 @@ func TestMergeInSubmodule(t *testing.T) {
 	if got := b.git("-C", "sub", "status", "--porcelain"); got != " M lib.txt\n?? fa.txt\n?? fb.txt\n" {
 		t.Errorf("git sees in the submodule\n%s", got)
 	}
+}
+
+// TestMergeOfRenamed: a file that one side renamed and another changed is the same question
+// whichever of them is merged first, at its new name and at its old one.
+func TestMergeOfRenamed(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.write("old.txt", "1\n2\n3\n4\n5\n6\n")
+	b.mission("m")
+	changed, renamed := b.forkAt("m", "changed"), b.forkAt("m", "renamed")
+	b.writeIn(changed.Workspace, "old.txt", "one\n2\n3\n4\n5\n6\n")
+	if err := os.Rename(filepath.Join(renamed.Workspace, "old.txt"), filepath.Join(renamed.Workspace, "new.txt")); err != nil {
+		t.Fatal(err)
+	}
+	b.writeIn(renamed.Workspace, "alone.txt", "a\n")
+	for _, order := range [][]string{{"changed", "renamed"}, {"renamed", "changed"}} {
+		r, err := b.merge(missions.MergeBegin, func(r *missions.MergeRequest) { r.Forks, r.Preview = order, true })
+		if err != nil {
+			t.Fatalf("%v: %v", order, err)
+		}
+		said := map[string]string{}
+		for _, path := range slices.Concat(r.Taken, r.Conflicts) {
+			said[path.Path] = string(path.Severity) + " " + path.Reason
+		}
+		both := "medium renamed in one and changed in another, and merged by Git"
+		if want := map[string]string{"alone.txt": "low changed in renamed alone", "new.txt": both, "old.txt": both}; !maps.Equal(said, want) {
+			t.Errorf("%v: it says %v, want %v", order, said, want)
+		}
+	}
+	b.healthy()
 }
 
 // TestMergeOfPruned: forks of different ages are merged over history that was pruned since,

@@ -218,13 +218,24 @@ func (p *plan) judge(i int, step merge.Sides, got merge.Attempted) error {
 		q.raise(severity, reason)
 	}
 	for path, c := range theirs {
+		if open[path] {
+			continue
+		}
 		my, both := mine[path]
+		now := c.From // what the merge has there
+		if both {
+			now = my.To
+		}
+		if merged, ok := made[path]; ok {
+			now = merged.To
+		}
 		switch {
-		case open[path]:
-		case !both:
+		case !both && sameEntry(now, c.To):
 			p.ask(i, path, false).raise(missions.SeverityLow, "changed in "+p.sides[i].mission.Name+" alone")
-		case sameEntry(my.To, c.To):
+		case both && sameEntry(my.To, c.To):
 			p.ask(i, path, true).raise(missions.SeverityLow, "changed alike")
+		case !both || now.ID.IsZero():
+			p.ask(i, path, true).raise(missions.SeverityMedium, "renamed in one and changed in another, and merged by "+p.state.engine())
 		default:
 			p.ask(i, path, true).raise(missions.SeverityMedium, "changed in each, and merged by "+p.state.engine())
 		}
