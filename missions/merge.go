@@ -162,6 +162,7 @@ type MergeProposal struct {
 
 // MergerEnd is how an agent has ended that was to propose what paths become.
 type MergerEnd struct {
+	Mission string `json:"mission"`           // in which it has worked
 	Problem string `json:"problem,omitempty"` // "" where it has ended well
 	Answer  string `json:"answer,omitempty"`  // its last one, which has its reasons
 }
@@ -248,6 +249,8 @@ func (r MergeRequest) Verify() error {
 		return Errorf(KindUsage, "leave the names out", "a merge that waits knows what it merges")
 	case r.Attempts < 0:
 		return Errorf(KindUsage, "give a number from 1", "--merger-attempts %d makes no sense", r.Attempts)
+	case r.Step == MergeProposed && (r.Proposed == nil || r.Proposed.Mission == ""):
+		return Errorf(KindUsage, "umbra merge --continue", "it is not said which agent has ended")
 	case !slices.Contains([]MergeAuto{"", MergeNone, MergeLow, MergeMedium}, r.Auto):
 		return Errorf(KindUsage, "use --auto none, low or medium", "--auto is %q", r.Auto)
 	}

@@ -45,7 +45,7 @@ func (a *asker) merge(r missions.MergeRequest) (missions.MergeResult, error) {
 	if err != nil {
 		return a.result, err
 	}
-	r.Caller, r.Into = caller, a.result.Into
+	r.Caller, r.Into, r.Merge = caller, a.result.Into, a.result.ID // no other one that has begun meanwhile
 	result, err := svc.Merge(ctx, r)
 	if err != nil {
 		return a.result, err

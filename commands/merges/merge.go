@@ -387,6 +387,8 @@ func WriteResult(p *print.Printer, r missions.MergeResult) {
 	}
 	what := fmt.Sprintf("merge %s into %s", strings.Join(names, ", "), print.Clean(r.Into))
 	switch done := r.Restore; {
+	case r.Aborted && r.ID == "":
+		p.Line("the merge into %s is put aside: it can't be read", print.Clean(r.Into))
 	case r.Aborted:
 		p.Line("the merge into %s is dropped; nothing of it was there", print.Clean(r.Into))
 	case r.Done && done != nil:

@@ -62,9 +62,9 @@ func (a *asker) awaitMerger(m missions.Mission) (end missions.MergerEnd, err err
 		return end, missions.Errorf(missions.KindFailed, "umbra merge --continue --into "+a.result.Into+" asks it again; --resolve chooses by hand",
 			"the agent that was to merge was not begun: %s", outcome.Problem)
 	case !outcome.IsGood():
-		return missions.MergerEnd{Problem: outcome.How(a.timeout), Answer: outcome.Answer}, nil
+		return missions.MergerEnd{Mission: m.ID, Problem: outcome.How(a.timeout), Answer: outcome.Answer}, nil
 	default:
-		return missions.MergerEnd{Answer: outcome.Answer}, nil
+		return missions.MergerEnd{Mission: m.ID, Answer: outcome.Answer}, nil
 	}
 }
 

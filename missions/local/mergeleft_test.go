@@ -68,18 +68,27 @@ func TestMergeLeavesNoMission(t *testing.T) {
 	}
 	begin := func(r *missions.MergeRequest) { r.Forks, r.Merger = []string{"child"}, "claude" }
 	leave := func(r *missions.MergeRequest) { r.Leave = true }
-	ended := func(r *missions.MergeRequest) { r.Proposed = &missions.MergerEnd{Answer: "a.txt: as it was"} }
+	ended := func(mission string) func(*missions.MergeRequest) {
+		return func(r *missions.MergeRequest) {
+			r.Proposed = &missions.MergerEnd{Mission: mission, Answer: "a.txt: as it was"}
+		}
+	}
 
 	if r := step(missions.MergeBegin, begin); r.Merger != "claude" {
 		t.Fatalf("nobody is asked: %+v", r)
 	}
-	if r := step(missions.MergePropose); r.Scratch == nil || r.Scratch.Name != "m-merger-2" {
-		t.Fatalf("the merger is %+v", r.Scratch)
+	first := step(missions.MergePropose).Scratch
+	if first == nil || first.Name != "m-merger-2" {
+		t.Fatalf("the merger is %+v", first)
+	}
+	if _, err := b.merge(missions.MergeProposed, ended("another")); missions.AsError(err).Kind != missions.KindConflict {
+		t.Errorf("another agent has ended: %v", err)
 	}
 	if _, err := b.merge(missions.MergeContinue, func(r *missions.MergeRequest) { r.Merger = "gemini" }); missions.AsError(err).Kind != missions.KindBusy {
 		t.Errorf("another merger while the work of the first one waits: %v", err)
 	}
-	left("it was asked", step(missions.MergeProposed, ended), "m-merger-2")
+	left("it was asked", step(missions.MergeProposed, ended(first.ID)), "m-merger-2")
+	left("said again", step(missions.MergeProposed, ended(first.ID)), "m-merger-2")
 	left("going on after a kill", step(missions.MergeContinue), "m-merger-2")
 	left("asked another one", step(missions.MergeContinue, func(r *missions.MergeRequest) { r.Merger = "gemini" }), "m-merger-2")
 	left("dropped", step(missions.MergeAbort), "m-merger-2")
@@ -98,8 +107,11 @@ func TestMergeLeavesNoMission(t *testing.T) {
 	}
 
 	step(missions.MergeBegin, begin)
-	step(missions.MergePropose)
-	step(missions.MergeProposed, ended)
+	second := step(missions.MergePropose).Scratch
+	if _, err := b.merge(missions.MergeProposed, ended(first.ID)); missions.AsError(err).Kind != missions.KindConflict {
+		t.Errorf("the agent of an earlier merge has ended: %v", err)
+	}
+	step(missions.MergeProposed, ended(second.ID))
 	step(missions.MergeResolve, func(r *missions.MergeRequest) {
 		r.Choices = []missions.MergeChoice{{Path: "a.txt", Take: missions.TakeTheirs}}
 	})
@@ -131,7 +143,7 @@ func TestMergeLeavesNoMission(t *testing.T) {
 // of which it is not known what it answers; one that can't be read is put aside, not deleted.
 func TestMergeOfEarlierBuild(t *testing.T) {
 	t.Parallel()
-	b, dirs := forksToMerge(t, map[string]string{"a.txt": "one\n"}, "child")
+	b, dirs := forksToMerge(t, map[string]string{"a.txt": "one\n"}, "child", "m-merger-2", "m-merger-and-more")
 	b.writeIn(dirs["child"], "a.txt", "fork\n")
 	b.writeIn(b.dir, "a.txt", "mine\n")
 	begin := func(r *missions.MergeRequest) { r.Forks = []string{"child"} }
@@ -178,8 +190,21 @@ func TestMergeOfEarlierBuild(t *testing.T) {
 			t.Errorf("%s of what can't be read: %v (%s)", step, err, e.Hint)
 		}
 	}
-	if r, err := b.merge(missions.MergeAbort); err != nil || !r.Aborted || !strings.Contains(strings.Join(r.Notes, ""), file+".unread-1") {
+	if r, err := b.merge(missions.MergeAbort, func(r *missions.MergeRequest) { r.Merge = "one" }); err == nil {
+		t.Errorf("one that may be another: %+v", r)
+	}
+	if r, err := b.merge(missions.MergeAbort); err != nil || !r.Aborted || !strings.Contains(strings.Join(r.Notes, ""), file+".unread-1") ||
+		!strings.HasSuffix(strings.Join(r.Notes, ""), "it may have made m-merger-2: umbra mission rm --workspace m-merger-2") {
 		t.Errorf("dropped: %+v, %v", r, err)
+	}
+	if err := os.Symlink(file, file); err != nil { // what can't be opened may be whole
+		t.Fatal(err)
+	}
+	if r, err := b.merge(missions.MergeAbort); err == nil || r.Aborted || strings.Contains(missions.AsError(err).Hint, "--abort") {
+		t.Errorf("what can't be opened: %+v, %v", r, err)
+	}
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
 	}
 	if is, err := os.ReadFile(file + ".unread-1"); err != nil || len(is) != len(text)/2 {
 		t.Errorf("put aside: %q, %v", is, err)

@@ -149,7 +149,11 @@ func (g *Merger) finishIfDone(into *projects.Mission, s *state, r missions.Merge
 // into, with what Git ignores, in which nobody works.
 func (g *Merger) makeScratch(ctx context.Context, p *plan, r missions.MergeRequest) (missions.MergeResult, error) {
 	result := p.result()
-	if m := g.loadScratch(p.into, p.state.Scratch); m != nil {
+	m, err := g.loadScratch(p.into, p.state.Scratch)
+	if err != nil {
+		return result, err
+	}
+	if m != nil {
 		return result, missions.Errorf(missions.KindBusy, "umbra mission rm --workspace "+m.Name+", then the same again",
 			"the check of this merge runs, or was killed, in %s", m.Name)
 	}
@@ -157,7 +161,7 @@ func (g *Merger) makeScratch(ctx context.Context, p *plan, r missions.MergeReque
 	if err := p.state.save(p.into.Project); err != nil {
 		return result, err
 	}
-	name, err := g.scratchName(p.into, "-check")
+	name, err := g.scratchName(p.into, checkSuffix)
 	if err != nil {
 		return result, err
 	}
@@ -184,37 +188,41 @@ func (g *Merger) makeScratch(ctx context.Context, p *plan, r missions.MergeReque
 // mostOfName is how much of its mission's name a workspace of a merge has in its own.
 const mostOfName = 52
 
+// The suffixes of the names of workspaces that a merge makes.
+const (
+	checkSuffix  = "-check"
+	mergerSuffix = "-merger"
+)
+
+// nameStart is what such a name begins with.
+func nameStart(into *projects.Mission) string { return into.Name[:min(len(into.Name), mostOfName)] }
+
 // scratchName is a name that no mission has: a mission of a user's may be called so.
 func (g *Merger) scratchName(into *projects.Mission, suffix string) (string, error) {
-	return g.rooms.Addresses.TakenNamesOf(into.Project).FreeName(into.Name[:min(len(into.Name), mostOfName)] + suffix)
+	return g.rooms.Addresses.TakenNamesOf(into.Project).FreeName(nameStart(into) + suffix)
 }
 
 // loadScratch loads a mission that a merge has made, nil if it is not there any more.
-func (g *Merger) loadScratch(into *projects.Mission, id string) *projects.Mission {
+func (g *Merger) loadScratch(into *projects.Mission, id string) (*projects.Mission, error) {
 	if id == "" {
-		return nil
+		return nil, nil
 	}
-	m, err := g.LoadPublishedMission(into.Project, id)
-	if err != nil {
-		return nil
-	}
-	return m
+	return g.LoadPublishedMission(into.Project, id)
 }
 
-// leftOf are the missions that a merge has made for its check and its merger, and that are
-// still there.
-func (g *Merger) leftOf(into *projects.Mission, s *state) []missions.Mission {
+// made are the missions that a merge has made for its check and its merger.
+func (s *state) made() []string {
 	ids := append([]string{s.Scratch}, s.Ended...)
 	if s.Merger != nil {
 		ids = append(ids, s.Merger.Mission)
 	}
-	return g.viewsOf(into, ids)
+	return ids
 }
 
-// viewsOf are those missions that are still there.
+// viewsOf are those missions that are still there, and can be read.
 func (g *Merger) viewsOf(into *projects.Mission, ids []string) (list []missions.Mission) {
 	for _, id := range ids {
-		if m := g.loadScratch(into, id); m != nil {
+		if m, err := g.loadScratch(into, id); m != nil && err == nil {
 			list = append(list, g.rooms.Presence.MissionView(m))
 		}
 	}

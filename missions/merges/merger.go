@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/umbra-vcs/umbra/gitstore"
@@ -56,7 +57,7 @@ func (g *Merger) Merge(ctx context.Context, r missions.MergeRequest) (missions.M
 	}
 	into, s, err := g.findWaiting(ctx, r)
 	if err != nil && into != nil && r.Step == missions.MergeAbort {
-		return g.setAside(into)
+		return g.setAside(into, r)
 	}
 	if err != nil {
 		return missions.MergeResult{}, err
@@ -87,9 +88,8 @@ func (g *Merger) Merge(ctx context.Context, r missions.MergeRequest) (missions.M
 	if r.Step == missions.MergeAbort {
 		return g.abort(into, s, r.Leave)
 	}
-	if at := s.Merger; r.Merger != "" && at != nil && at.Agent != r.Merger && g.loadScratch(into, at.Mission) != nil {
-		return missions.MergeResult{}, missions.Errorf(missions.KindBusy, "umbra merge --continue takes that over first",
-			"%s has work for this merge", at.Agent)
+	if err := g.checkNobodyAsked(into, s, r.Merger); err != nil {
+		return missions.MergeResult{}, err
 	}
 	if into, _, err = g.rooms.Promotes.SettleFork(ctx, into, settling(r)); err != nil {
 		return missions.MergeResult{}, err
@@ -134,6 +134,19 @@ func (g *Merger) checkMerger(agent string) error {
 		return missions.Errorf(missions.KindUsage, "--merger claude, codex, gemini or opencode", "%s is no agent that umbra knows", agent)
 	}
 	return g.CheckHeadless(agent, agent)
+}
+
+// checkNobodyAsked refuses another agent while the work of one waits.
+func (g *Merger) checkNobodyAsked(into *projects.Mission, s *state, agent string) error {
+	at := s.Merger
+	if agent == "" || at == nil || at.Agent == agent {
+		return nil
+	}
+	m, err := g.loadScratch(into, at.Mission)
+	if m != nil && err == nil {
+		err = missions.Errorf(missions.KindBusy, "umbra merge --continue takes that over first", "%s has work for this merge", at.Agent)
+	}
+	return err
 }
 
 // begin plans a merge, and ends it at once if nothing is open.
@@ -321,28 +334,56 @@ func (g *Merger) abort(into *projects.Mission, s *state, leave bool) (missions.M
 }
 
 // setAside drops a merge that can't be read, and keeps what is kept of it.
-func (g *Merger) setAside(into *projects.Mission) (missions.MergeResult, error) {
+func (g *Merger) setAside(into *projects.Mission, r missions.MergeRequest) (missions.MergeResult, error) {
+	if r.Merge != "" {
+		return missions.MergeResult{}, missions.Errorf(missions.KindConflict, "umbra merge --abort --into "+into.Name+" puts it aside",
+			"the merge into %s can't be read: it may be another one by now", into.Name)
+	}
 	held, err := g.hold(into)
 	if err != nil {
 		return missions.MergeResult{}, err
 	}
 	defer func() { _ = held.Release() }()
 	result := (&state{}).result(into)
-	switch s, err := readState(into); {
+	s, failed := readState(into)
+	switch {
 	case s != nil:
 		return result, orWaits(into, nil)
-	case err == nil:
+	case failed == nil:
 		return result, noneWaits(into)
 	}
 	file, err := setAside(into)
-	result.Aborted, result.Notes = true, append(result.Notes, "what was kept of it can't be read, and is in "+file)
-	return result, err
+	if err != nil {
+		return result, failed
+	}
+	result.Aborted, result.Notes = true, append(result.Notes, "what was kept of it can't be read, and is in "+file+
+		": umbra log "+into.Name+" says whether it was done")
+	if names := g.maybeMadeFor(into); len(names) > 0 {
+		result.Notes = append(result.Notes, "it may have made "+strings.Join(names, ", ")+": umbra mission rm --workspace "+names[0])
+	}
+	return result, nil
+}
+
+// maybeMadeFor are the missions that by their names a merge into another one has made.
+func (g *Merger) maybeMadeFor(into *projects.Mission) (names []string) {
+	all, _ := g.ProjectMissions(into.Project) // those that can be read
+	for _, m := range all {
+		name := strings.TrimRight(m.Name, "0123456789") // of a name that was taken
+		isMade := slices.ContainsFunc([]string{checkSuffix, mergerSuffix}, func(suffix string) bool {
+			return m.Name == nameStart(into)+suffix || name == nameStart(into)+suffix+"-"
+		})
+		if isMade && m.Parent != nil && m.Parent.Mission == into.ID {
+			names = append(names, m.Name)
+		}
+	}
+	return names
 }
 
 // forget forgets a merge that has ended. One that has made missions which are still there is
 // kept, unless these are to be left: no kill makes them missions that nobody knows.
 func (g *Merger) forget(into *projects.Mission, s *state, result missions.MergeResult, leave bool) (missions.MergeResult, error) {
-	result.Left = g.leftOf(into, s)
+	result.Left = g.viewsOf(into, s.made())
+	result.Notes = append(result.Notes, g.unreadOf(into, s.made())...)
 	if len(result.Left) == 0 || leave {
 		return result, s.remove(into.Project)
 	}
@@ -350,6 +391,17 @@ func (g *Merger) forget(into *projects.Mission, s *state, result missions.MergeR
 		s.Over = missions.MergeAbort
 	}
 	return result, s.save(into.Project)
+}
+
+// unreadOf says which missions that a merge has made can't be read: once it is forgotten,
+// nothing else says where they come from.
+func (g *Merger) unreadOf(into *projects.Mission, ids []string) (notes []string) {
+	for _, id := range ids {
+		if _, err := g.loadScratch(into, id); err != nil {
+			notes = append(notes, fmt.Sprintf("what the merge has made may be left (umbra doctor): %s", missions.AsError(err).Message))
+		}
+	}
+	return notes
 }
 
 // leaveIfOver ends the removal of what a merge has made that is done or dropped. One that is

@@ -170,13 +170,16 @@ func (g *Merger) makeMerger(ctx context.Context, p *plan, r missions.MergeReques
 	if at == nil || len(list) == 0 {
 		return p.result(), missions.Errorf(missions.KindNotFound, "umbra merge --status shows what is open", "nothing is open that an agent could merge")
 	}
-	m := g.loadScratch(p.into, at.Mission)
+	m, err := g.loadScratch(p.into, at.Mission)
+	if err != nil {
+		return p.result(), err
+	}
 	if m == nil {
 		prompt, err := g.mergerPrompt(p, list)
 		if err != nil {
 			return p.result(), err
 		}
-		name, err := g.scratchName(p.into, "-merger")
+		name, err := g.scratchName(p.into, mergerSuffix)
 		if err != nil {
 			return p.result(), err
 		}
@@ -263,17 +266,26 @@ func (p *plan) givenFor(q *question) ([]byte, error) {
 	return texts.Merged, nil
 }
 
-// takeProposals takes over what the merger has written, and refuses what can't be meant.
+// takeProposals takes over what the merger has written, and refuses what can't be meant. What
+// was taken over already, by a call whose answer was lost or by another command, it leaves.
 func (g *Merger) takeProposals(ctx context.Context, p *plan, r missions.MergeRequest) (missions.MergeResult, error) {
-	var m *projects.Mission
-	if p.state.Merger != nil {
-		m = g.loadScratch(p.into, p.state.Merger.Mission)
+	if slices.Contains(p.state.Ended, r.Proposed.Mission) {
+		result := p.result()
+		result.Left = g.viewsOf(p.into, p.state.Ended)
+		return result, nil
 	}
-	if m == nil || r.Proposed == nil {
+	if p.state.Merger == nil || p.state.Merger.Mission != r.Proposed.Mission {
+		return p.result(), missions.Errorf(missions.KindConflict, "umbra merge --continue --into "+p.into.Name,
+			"another agent is asked by now what paths become")
+	}
+	m, err := g.loadScratch(p.into, r.Proposed.Mission)
+	if err != nil {
+		return p.result(), err
+	}
+	if m == nil {
 		return p.result(), missions.Errorf(missions.KindNotFound, "umbra merge --continue --into "+p.into.Name+" asks it again", "the agent that was to merge is gone")
 	}
-	m, _, err := g.rooms.Promotes.SettleFork(ctx, m, settling(r))
-	if err != nil {
+	if m, _, err = g.rooms.Promotes.SettleFork(ctx, m, settling(r)); err != nil {
 		return p.result(), err
 	}
 	view := g.rooms.Presence.MissionView(m)

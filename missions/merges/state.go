@@ -73,10 +73,12 @@ func readState(into *projects.Mission) (*state, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	s := &state{}
-	if err == nil {
-		err = json.Unmarshal(text, s)
+	if err != nil { // it may be whole: it is not put aside
+		return nil, missions.Errorf(missions.KindFailed, "have the file readable, then the same again",
+			"the merge into %s that waits can't be read: %w", into.Name, err)
 	}
+	s := &state{}
+	err = json.Unmarshal(text, s)
 	if err == nil && (s.ID == "" || len(s.Sides) == 0) {
 		err = errors.New("it names no merge")
 	}
@@ -103,6 +105,9 @@ func (s *state) save(p *projects.Project) error {
 // setAside takes a state that can't be read out of the way. What its user wrote may be in it.
 func setAside(into *projects.Mission) (aside string, err error) {
 	file := stateFile(into.Project, into.ID)
+	if _, err := os.ReadFile(file); err != nil {
+		return "", err
+	}
 	for n := 1; ; n++ {
 		aside = file + ".unread-" + missions.Itoa(n)
 		if _, err := os.Lstat(aside); errors.Is(err, fs.ErrNotExist) {
