@@ -135,8 +135,19 @@ func uncheckedNames() (config []string) {
 }
 
 // Fetch brings commits of a remote, by the names that it has for them, with everything
-// that they need. Git proves each object.
-func (a *Area) Fetch(ctx context.Context, r Remote, refs []Ref) error {
+// that they need. Git proves each object. Whole, it brings also what is here, or was lost here.
+func (a *Area) Fetch(ctx context.Context, r Remote, refs []Ref, whole bool) error {
+	args := []string{"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--recurse-submodules=no", "--stdin"}
+	if whole {
+		boundary, _, err := prunedBoundary(a.store)
+		if err == nil {
+			err = os.WriteFile(filepath.Join(a.dir, "shallow"), boundary, 0o600)
+		}
+		if err != nil {
+			return err
+		}
+		args = append(args, "--refetch")
+	}
 	var specs strings.Builder
 	for _, ref := range refs {
 		fmt.Fprintf(&specs, "%s:%s\n", ref.Name, ref.Name)
@@ -145,9 +156,44 @@ func (a *Area) Fetch(ctx context.Context, r Remote, refs []Ref) error {
 		GitDir: a.dir, Dir: a.dir, User: r.user(), Stdin: strings.NewReader(specs.String()),
 		Config: append(uncheckedNames(), "fetch.fsckObjects=true", "fetch.unpackLimit=1", "transfer.unpackLimit=1", "fetch.writeCommitGraph=false",
 			"pack.writeReverseIndex=false", "fetch.recurseSubmodules=no", "fetch.parallel=1", "fetch.bundleURI=", "transfer.bundleURI=false"),
-		Args: []string{"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--recurse-submodules=no", "--stdin", "--", r.URL},
+		Args: append(args, "--", r.URL),
 	})
 	return r.failed(err)
+}
+
+// HasLost reports whether a history of the shadow repository breaks off at something that was
+// lost, and not pruned.
+func HasLost(s *shadow.Store) (bool, error) {
+	_, has, err := prunedBoundary(s)
+	return has, err
+}
+
+// prunedBoundary lists the commits at which pruning has cut histories, as Git reads it. Those
+// before which something was lost are left out.
+func prunedBoundary(s *shadow.Store) (shallow []byte, hasLost bool, err error) {
+	all, err := disk.ReadFile(filepath.Join(s.Dir(), "shallow"))
+	if err == nil {
+		err = s.Reread()
+	}
+	if err != nil {
+		return nil, false, gitstore.Ignoring(err, fs.ErrNotExist)
+	}
+	for line := range bytes.Lines(all) {
+		id, err := gitstore.ParseID(string(bytes.TrimSpace(line)))
+		if err != nil {
+			return nil, false, err
+		}
+		c, err := s.Commit(id)
+		if gitstore.Ignoring(err, gitstore.ErrMissing) != nil {
+			return nil, false, err
+		}
+		if err == nil && c.PrunedAt.IsZero() {
+			hasLost = true
+			continue
+		}
+		shallow = append(shallow, line...)
+	}
+	return shallow, hasLost, nil
 }
 
 // Refs are what has been fetched.

@@ -86,13 +86,6 @@ func (g *giving) pack() error {
 	if g.old, err = g.ownFiles(); err != nil {
 		return err
 	}
-	args := []string{"--revs"}
-	if len(g.lost) > 0 { // whatever else is missing is an error below
-		args = append(args, "--missing=allow-any")
-	}
-	if err := g.packObjects(commits, args...); err != nil {
-		return err
-	}
 	reach, err := g.store.Reach(g.ctx, commits)
 	if err != nil {
 		return err
@@ -106,7 +99,30 @@ func (g *giving) pack() error {
 	for id := range reach.Seen {
 		g.needs[id] = true
 	}
+	args := []string{"--revs"}
+	switch {
+	case len(reach.Unread) > 0: // git goes past no tree that is lost
+		if commits, args = g.stored(reach.Unread), nil; len(commits) == 0 {
+			return g.settle()
+		}
+	case len(g.lost) > 0: // whatever else is missing is an error below
+		args = append(args, "--missing=allow-any")
+	}
+	if err := g.packObjects(commits, args...); err != nil {
+		return err
+	}
 	return g.settle()
+}
+
+// stored lists what is needed and is anywhere, but for what can't be read.
+func (g *giving) stored(unread map[gitstore.ID]error) (list []gitstore.ID) {
+	ids := slices.SortedFunc(maps.Keys(g.needs), gitstore.ID.Compare)
+	for i, at := range g.store.Locate(ids) {
+		if !at.Nowhere() && unread[ids[i]] == nil {
+			list = append(list, ids[i])
+		}
+	}
+	return list
 }
 
 // CheckWhole reports an object that refs lead to, that can't be found and of which AcceptLost

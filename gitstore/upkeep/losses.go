@@ -59,6 +59,28 @@ func KnownLost(s *shadow.Store) (map[gitstore.ID]bool, error) {
 	return known, gitstore.Ignoring(err, fs.ErrNotExist)
 }
 
+// ForgetFound takes from what AcceptLost has noted what can be read again, so that it is told
+// if it is lost once more.
+func ForgetFound(ctx context.Context, s *shadow.Store) error {
+	known, err := KnownLost(s)
+	if err != nil || len(known) == 0 {
+		return err
+	}
+	return s.Rewrite(ctx, lostFile, func() ([]byte, error) {
+		known, err := KnownLost(s)
+		for id := range known {
+			unread := readable(s, id)
+			if errors.Is(unread, gitstore.ErrWrongType) {
+				_, _, unread = s.Object(id)
+			}
+			if unread == nil {
+				delete(known, id)
+			}
+		}
+		return shadow.IDLines(known), err
+	})
+}
+
 // IsKnown reports whether an error says that something can't be read of which AcceptLost was
 // called. Known is what KnownLost gives.
 func IsKnown(err error, known map[gitstore.ID]bool) bool {

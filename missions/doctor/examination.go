@@ -158,6 +158,9 @@ func (x *Examination) checkProject(ctx context.Context, p *projects.Project) err
 				said[path.Join(loss.Remote, loss.Mission)] = true
 			}
 			x.reportLost(p, problem)
+			if err := x.acceptFetched(ctx, p, problem.Lost); err != nil {
+				return err
+			}
 			continue
 		}
 		if name.Remote() != "" && problem.Fix == "" {

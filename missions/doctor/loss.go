@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -152,6 +153,20 @@ func lossesIn(problems []upkeep.Problem) []upkeep.Loss {
 // be fetched again.
 func ownLosses(lost []upkeep.Loss) []upkeep.Loss {
 	return slices.DeleteFunc(slices.Clone(lost), func(l upkeep.Loss) bool { return l.Remote != "" })
+}
+
+// acceptFetched notes, once the user says to know, what is lost in files and records of missions
+// that were fetched, so that pruning does not wait for it. For a lost snapshot it does wait: all
+// that is before it would go, though fetching the snapshot again makes it a history once more.
+func (x *Examination) acceptFetched(ctx context.Context, p *projects.Project, lost []upkeep.Loss) error {
+	if !x.request.Known {
+		return nil
+	}
+	fetched := slices.DeleteFunc(slices.Clone(lost), func(l upkeep.Loss) bool { return l.Remote == "" || l.Path == "" })
+	if len(fetched) == 0 {
+		return nil
+	}
+	return upkeep.AcceptLost(ctx, p.Store, fetched)
 }
 
 func countObjects(lost []upkeep.Loss) int {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/transfer"
+	"github.com/umbra-vcs/umbra/gitstore/upkeep"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/projects"
 )
@@ -125,7 +126,11 @@ func (f *fetching) bring(ctx context.Context, wanted map[string]theirMission, re
 		return err
 	}
 	defer area.Remove()
-	if err := area.Fetch(ctx, f.at, refs); err != nil {
+	whole, err := f.bringsLost(wanted)
+	if err != nil {
+		return err
+	}
+	if err := area.Fetch(ctx, f.at, refs, whole); err != nil {
 		return remoteError(f.remote, err)
 	}
 	brought, err := area.Refs(ctx)
@@ -138,6 +143,9 @@ func (f *fetching) bring(ctx context.Context, wanted map[string]theirMission, re
 	if _, _, err := area.Adopt(ctx); err != nil {
 		return err
 	}
+	if err := errors.Join(f.project.Store.Regained(ctx), upkeep.ForgetFound(ctx, f.project.Store)); err != nil {
+		return err
+	}
 	var got theirs
 	got.missions = map[string]theirMission{}
 	got.sort(brought, f.remote.Project)
@@ -148,6 +156,25 @@ func (f *fetching) bring(ctx context.Context, wanted map[string]theirMission, re
 		}
 	}
 	return nil
+}
+
+// bringsLost reports whether what comes may have been lost here. Git takes what leads to a lost
+// object for a sign that it is there, and leaves it out. A mission of which something was fetched
+// before is not brought whole each time: doctor says to forget its remote first.
+func (f *fetching) bringsLost(wanted map[string]theirMission) (bool, error) {
+	known, err := upkeep.KnownLost(f.project.Store)
+	if err != nil {
+		return false, err
+	}
+	if hasLost, err := transfer.HasLost(f.project.Store); err != nil || !hasLost && len(known) == 0 {
+		return false, err
+	}
+	for id := range wanted {
+		if _, err := f.project.Store.Ref(gitstore.FetchedAgentRef(f.remote.Name, id)); errors.Is(err, gitstore.ErrRefNotFound) {
+			return true, nil
+		}
+	}
+	return false, nil
 }
 
 // noteBefore notes that missions are of another home before their snapshots are here, which
