@@ -21,8 +21,11 @@ func (f *finder) address() bool {
 	}
 	start := f.i + len("://")
 	host := f.text[start:min(len(f.text), start+mostAuthority)]
-	if end := bytes.IndexAny(host, "/?# \t\r\n\"'`<>()[]{}\\|,"); end >= 0 {
+	if end := bytes.IndexAny(host, "?# \t\r\n\"'`<>()[]{}\\|,"); end >= 0 {
 		host = host[:end]
+	}
+	if slash := bytes.IndexByte(host, '/'); slash >= 0 && !hasSlashInPassword(host, slash) {
+		host = host[:slash]
 	}
 	at := bytes.LastIndexByte(host, '@')
 	if at < 0 {
@@ -36,6 +39,13 @@ func (f *finder) address() bool {
 		return f.take(start, start+at, "secret")
 	}
 	return false
+}
+
+// hasSlashInPassword reports whether the first '/' of an address stands in a password, where it
+// should be %2F: what is before it has no user, and a ':' that begins no port.
+func hasSlashInPassword(host []byte, slash int) bool {
+	_, password, has := bytes.Cut(host[:slash], []byte(":"))
+	return has && len(password) > 0 && bytes.IndexByte(password, '@') < 0 && bytes.IndexByte(host[slash:], '@') >= 0 && len(bytes.Trim(password, "0123456789")) > 0
 }
 
 // mostKeyName is how long a word is that says what stands behind it.

@@ -66,6 +66,7 @@ func TestFound(t *testing.T) {
 		`{"k":"` + strings.ReplaceAll(key, "\n", `\n`) + `"}`: `{"k":"[umbra-left-out:private-key]"}`,
 		"Cookie: s=" + jwt + ";":                              "Cookie: s=[umbra-left-out:json-web-token];",
 		"git clone https://me:hunter2@host/x.git":             "git clone https://me:[umbra-left-out:password]@host/x.git",
+		"git clone https://me:hu9Kx/4er2@host/x.git":            "git clone https://me:[umbra-left-out:password]@host/x.git",
 		"postgres://app:" + secret(1) + "@db:5432/x":          "postgres://app:[umbra-left-out:password]@db:5432/x",
 		"https://" + secret(1) + "@host/x":                    "https://[umbra-left-out:secret]@host/x",
 		"Authorization: Bearer " + secret(1):                  "Authorization: Bearer [umbra-left-out:secret]",
@@ -108,6 +109,7 @@ func TestNotFound(t *testing.T) {
 		"Key=int32/Elem=int32a1b2c3", "key: GEMMA_4_31B_IT_MODEL", "private_key = v8::Private::ForApi(isolate, key)", "finalPwd = fs5.readFileSync(pwdFilePath)", "model_key: claude-sonnet-4-20250514", "API_KEY=your-key-123", "-----BEGIN PRIVATE KEY-----\n...\n-----END PRIVATE KEY-----", "-----BEGIN PRIVATE KEY-----",
 		"-----BEGIN PUBLIC KEY-----\n" + lot(1, 70, &base64) + "\n-----END PUBLIC KEY-----", "docker run -u 1000:1000 x", "ssh-ed25519 AAAA" + lot(1, 64, &base64) + " me@host",
 		"token_file: /run/secrets/x1y2z3a4b5c6d7e8", "task-force-one-two-three-four-five", "risk-sk-management-of-all-the-things-we-do", "AKIAIOSFODNN7", "https://x/a:b@c",
+		"http://localhost:3000/@me/x", "http://host:8080/a@v1", "https://host:PORT/path@v1", "http://%s:%d/x",
 	} {
 		if got := string(Redact([]byte(text))); got != text {
 			t.Errorf("%s: %s", text, got)
