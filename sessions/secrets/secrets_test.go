@@ -66,7 +66,7 @@ func TestFound(t *testing.T) {
 		`{"k":"` + strings.ReplaceAll(key, "\n", `\n`) + `"}`: `{"k":"[umbra-left-out:private-key]"}`,
 		"Cookie: s=" + jwt + ";":                              "Cookie: s=[umbra-left-out:json-web-token];",
 		"git clone https://me:hunter2@host/x.git":             "git clone https://me:[umbra-left-out:password]@host/x.git",
-		"git clone https://me:hu9Kx/4er2@host/x.git":            "git clone https://me:[umbra-left-out:password]@host/x.git",
+		"git clone https://me:hu9Kx/4er2@host/x.git":          "git clone https://me:[umbra-left-out:password]@host/x.git",
 		"postgres://app:" + secret(1) + "@db:5432/x":          "postgres://app:[umbra-left-out:password]@db:5432/x",
 		"https://" + secret(1) + "@host/x":                    "https://[umbra-left-out:secret]@host/x",
 		"Authorization: Bearer " + secret(1):                  "Authorization: Bearer [umbra-left-out:secret]",
