@@ -178,6 +178,7 @@ type MergeTexts struct {
 type MergeText struct {
 	Mission string `json:"mission"`
 	Patch   string `json:"patch"` // since what it has in common with the others
+	Deleted bool   `json:"deleted,omitempty"`
 }
 
 // MergeResult is the plan of a merge and, when done, its outcome.

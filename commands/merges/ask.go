@@ -292,8 +292,14 @@ const mostExcerpt = 30
 func writeExcerpt(p *print.Printer, q missions.MergedPath) {
 	t := q.Texts
 	lines := conflictLines(t.Merged)
+	if slices.ContainsFunc(t.Sides, func(side missions.MergeText) bool { return side.Deleted }) {
+		lines = nil // they are the whole file
+	}
 	if len(lines) == 0 {
 		for _, side := range t.Sides {
+			if side.Deleted {
+				lines = append(lines, side.Mission+" has deleted it")
+			}
 			lines = append(lines, linesOf(side.Patch)...)
 		}
 	}
@@ -349,8 +355,14 @@ func conflictLines(text []byte) (list []string) {
 
 // WriteTexts prints what each side has changed at a path, and what is proposed.
 func WriteTexts(p *print.Printer, q missions.MergedPath) {
+	if len(q.Texts.Sides) == 0 {
+		p.Line("%s is no text in each: there are no lines to show", print.Clean(q.Path))
+	}
 	for _, side := range q.Texts.Sides {
-		if side.Patch == "" {
+		switch {
+		case side.Deleted:
+			p.Line("%s has deleted it", print.Clean(side.Mission))
+		case side.Patch == "":
 			p.Line("%s has it as it was before", print.Clean(side.Mission))
 		}
 		print.WritePatch(p, "", nil, side.Patch)

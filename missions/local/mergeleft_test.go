@@ -299,3 +299,25 @@ func TestMergeThatWaits(t *testing.T) {
 		t.Errorf("it waits in %q, %v; said was %q", r.Into, err, said)
 	}
 }
+
+// TestMergeOfDeletedText: who has changed a text that another one has deleted is named, and what
+// was changed can be seen before anybody chooses.
+func TestMergeOfDeletedText(t *testing.T) {
+	t.Parallel()
+	b, dirs := forksToMerge(t, map[string]string{"a.txt": "one\n"}, "fa", "fb")
+	b.writeIn(dirs["fa"], "a.txt", "fork\n")
+	if err := os.Remove(filepath.Join(dirs["fb"], "a.txt")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.merge(missions.MergeBegin, func(r *missions.MergeRequest) { r.Forks = []string{"fa", "fb"} }); err != nil {
+		t.Fatal(err)
+	}
+	r, err := b.merge(missions.MergeStatus, func(r *missions.MergeRequest) { r.Texts = []string{"a.txt"} })
+	if err != nil || len(r.Conflicts) != 1 || r.Conflicts[0].Reason != "changed in fa, deleted in fb" {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	sides := r.Conflicts[0].Texts.Sides
+	if len(sides) != 2 || sides[0].Deleted || !strings.Contains(sides[0].Patch, "+fork") || !sides[1].Deleted || sides[1].Patch != "" {
+		t.Errorf("what they have changed: %+v", sides)
+	}
+}

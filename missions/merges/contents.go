@@ -37,12 +37,17 @@ func (r contents) areText(c merge.Conflict) (bool, error) {
 	return true, nil
 }
 
-// areTextOrNone reports whether each side has a text at a path, or had nothing there yet.
+// areTextOrNone reports whether each side has a text at a path, or nothing.
 func (r contents) areTextOrNone(c merge.Conflict) (bool, error) {
-	if c.Base.ID.IsZero() && c.Ours.ID.IsZero() {
-		c.Ours = c.Theirs
+	for _, e := range []gitstore.TreeEntry{c.Base, c.Ours, c.Theirs} {
+		if e.ID.IsZero() {
+			continue
+		}
+		if text, err := r.isText(e); err != nil || !text || !isRegular(e) {
+			return false, err
+		}
 	}
-	return r.areText(c)
+	return true, nil
 }
 
 // mergeLines has git merge a text, with ours, theirs or both where lines conflict.

@@ -278,6 +278,7 @@ func (q *question) raise(severity missions.Severity, reason string) {
 // judgeConflict says how much of a question a conflict is.
 func (p *plan) judgeConflict(i int, c merge.Conflict) (missions.Severity, string, error) {
 	their := p.sides[i].mission.Name
+	mine := strings.Join(slices.DeleteFunc(slices.Clone(p.paths[c.Path].Missions), func(name string) bool { return name == their }), ", ")
 	gone := func(e gitstore.TreeEntry) bool { return e.ID.IsZero() }
 	switch {
 	case c.Database && (gone(c.Base) || gone(c.Ours) == gone(c.Theirs)):
@@ -285,9 +286,9 @@ func (p *plan) judgeConflict(i int, c merge.Conflict) (missions.Severity, string
 	case gone(c.Ours) && gone(c.Theirs), gone(c.Base) && (gone(c.Ours) || gone(c.Theirs)):
 		return missions.SeverityCritical, "renamed in each, otherwise", nil
 	case gone(c.Ours):
-		return missions.SeverityCritical, "deleted in " + p.into.Name + ", changed in " + their, nil
+		return missions.SeverityCritical, "deleted in " + mine + ", changed in " + their, nil
 	case gone(c.Theirs):
-		return missions.SeverityCritical, "changed in " + p.into.Name + ", deleted in " + their, nil
+		return missions.SeverityCritical, "changed in " + mine + ", deleted in " + their, nil
 	case !isRegular(c.Ours) || !isRegular(c.Theirs):
 		return missions.SeverityCritical, "a file, a link or a directory, and changed in each", nil
 	}

@@ -56,9 +56,15 @@ func (p *plan) texts(q *question) (*missions.MergeTexts, error) {
 	if texts.Merged, err = p.read(list[0].Ours); err != nil {
 		return nil, err
 	}
-	add := func(one pathSide, side, name string) error {
-		patch, err := p.patch(one.Conflict, side, "", name)
-		texts.Sides = append(texts.Sides, missions.MergeText{Mission: name, Patch: patch})
+	add := func(one pathSide, side, name string) (err error) {
+		e, text := one.Theirs, missions.MergeText{Mission: name}
+		if side == "ours" {
+			e = one.Ours
+		}
+		if text.Deleted = e.ID.IsZero() && !one.Base.ID.IsZero(); !text.Deleted {
+			text.Patch, err = p.patch(one.Conflict, side, "", name)
+		}
+		texts.Sides = append(texts.Sides, text)
 		return err
 	}
 	names, marks := []string{p.into.Name}, firstMark
