@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/umbra-vcs/umbra/missions"
@@ -106,4 +107,34 @@ func TestMergeOfPruned(t *testing.T) {
 		t.Errorf("a.txt begins with %q: an older fork took back what came after it", got)
 	}
 	b.fscked(m)
+}
+
+// TestMergeOfLineEnds: where one side has written a file with other line ends, the reason says
+// so, and which side it was: both would have each line twice.
+func TestMergeOfLineEnds(t *testing.T) {
+	t.Parallel()
+	carried, bare := "1\r\n2\r\n3\r\n4\r\n", "1\n2\n3\n4\n"
+	b, dirs := forksToMerge(t, map[string]string{"fork": carried, "mine": carried, "none": carried, "mixed": carried}, "fa")
+	change := func(text, line string) string { return strings.Replace(text, line, line+" changed", 1) }
+	for name, texts := range map[string][2]string{
+		"fork":  {change(carried, "1"), change(bare, "4")},
+		"mine":  {change(bare, "1"), change(carried, "4")},
+		"none":  {change(carried, "1"), "one" + change(carried, "1")},
+		"mixed": {change(carried, "1"), change(bare, "1") + "5\r\n"},
+	} {
+		b.write(name, texts[0])
+		b.writeIn(dirs["fa"], name, texts[1])
+	}
+	r, err := b.merge(missions.MergeBegin, func(r *missions.MergeRequest) { r.Forks = []string{"fa"} })
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]string{}
+	for _, q := range r.Conflicts {
+		got[q.Path] = q.Reason
+	}
+	const others, same = "each line is in conflict: the line ends are others in ", "the same lines changed in each"
+	if want := map[string]string{"fork": others + "fa", "mine": others + "m", "none": same, "mixed": same}; !maps.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
 }

@@ -108,13 +108,61 @@ func (r contents) isText(e gitstore.TreeEntry) (bool, error) {
 	if e.ID.IsZero() {
 		return true, nil
 	}
+	head, err := r.head(e)
+	return !bytes.Contains(head, []byte{0}), err
+}
+
+// head is what is looked at of a file.
+func (r contents) head(e gitstore.TreeEntry) ([]byte, error) {
 	content, _, err := r.store.BlobReader(e.ID)
 	if err != nil {
-		return false, err
+		return nil, err
 	}
 	defer content.Close()
-	head, err := io.ReadAll(io.LimitReader(content, mostLooked))
-	return !bytes.Contains(head, []byte{0}), err
+	return io.ReadAll(io.LimitReader(content, mostLooked))
+}
+
+// reasonOfLines says why lines of a text conflict. Where one side has written it with other
+// line ends, as an editor or an agent may, each of its lines does.
+func (r contents) reasonOfLines(c merge.Conflict, mine, their string) (string, error) {
+	var ends [3]lineEnd
+	for i, e := range []gitstore.TreeEntry{c.Base, c.Ours, c.Theirs} {
+		head, err := r.head(e)
+		if err != nil {
+			return "", err
+		}
+		ends[i] = lineEndOf(head)
+	}
+	who := mine
+	switch base, ours, theirs := ends[0], ends[1], ends[2]; {
+	case ours == theirs || ours == endUnknown || theirs == endUnknown:
+		return "the same lines changed in each", nil
+	case ours == base:
+		who = their
+	case theirs != base: // it had both
+		who = mine + ", " + their
+	}
+	return "each line is in conflict: the line ends are others in " + who, nil
+}
+
+// lineEnd is by what the lines of a text end, not known where there is none, or both are.
+type lineEnd int
+
+const (
+	endUnknown lineEnd = iota
+	endLF
+	endCRLF
+)
+
+func lineEndOf(text []byte) lineEnd {
+	all, carried := bytes.Count(text, []byte("\n")), bytes.Count(text, []byte("\r\n"))
+	switch {
+	case all == 0 || carried != 0 && carried != all:
+		return endUnknown
+	case carried == 0:
+		return endLF
+	}
+	return endCRLF
 }
 
 func (r contents) entryAt(tree gitstore.ID, path string) (gitstore.TreeEntry, error) {

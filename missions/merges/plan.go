@@ -301,7 +301,8 @@ func (p *plan) judgeConflict(i int, c merge.Conflict) (missions.Severity, string
 	if gone(c.Base) {
 		return missions.SeverityHigh, "added in each", nil
 	}
-	return missions.SeverityHigh, "the same lines changed in each", nil
+	reason, err := p.reasonOfLines(c, mine, their)
+	return missions.SeverityHigh, reason, err
 }
 
 func isRegular(e gitstore.TreeEntry) bool {
