@@ -158,11 +158,16 @@ func ownLosses(lost []upkeep.Loss) []upkeep.Loss {
 // acceptFetched notes, once the user says to know, what is lost in files and records of missions
 // that were fetched, so that pruning does not wait for it. For a lost snapshot it does wait: all
 // that is before it would go, though fetching the snapshot again makes it a history once more.
+// What missions of this home have lost too is for doctor --fix.
 func (x *Examination) acceptFetched(ctx context.Context, p *projects.Project, lost []upkeep.Loss) error {
 	if !x.request.Known {
 		return nil
 	}
-	fetched := slices.DeleteFunc(slices.Clone(lost), func(l upkeep.Loss) bool { return l.Remote == "" || l.Path == "" })
+	own := map[gitstore.ID]bool{}
+	for _, l := range ownLosses(lost) {
+		own[l.ID] = true
+	}
+	fetched := slices.DeleteFunc(slices.Clone(lost), func(l upkeep.Loss) bool { return own[l.ID] || l.Path == "" })
 	if len(fetched) == 0 {
 		return nil
 	}

@@ -92,3 +92,19 @@ func TestSharedLossIsFetched(t *testing.T) {
 		t.Errorf("the fork has %v, and had %v", after, before)
 	}
 }
+
+// TestKnownLossOfAFork: what a mission of this home has lost too is not given up by a word about
+// the fetched one.
+func TestKnownLossOfAFork(t *testing.T) {
+	t.Parallel()
+	s := startFetched(t)
+	if _, err := s.here.local.Fork(t.Context(), missions.ForkRequest{Caller: s.here.caller(), From: "office/" + s.only().Name + "@1", Name: "twin"}); err != nil {
+		t.Fatal(err)
+	}
+	s.here.numbered(1, 4)
+	s.lose("refs/fetched/agents/office/" + s.id + ":a.txt")
+	s.here.saysKnown()
+	_, err := s.prunes()
+	s.here.fails("with a file lost that is its own", err, missions.KindDamaged)
+	s.noneKnownLost()
+}
