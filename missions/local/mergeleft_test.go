@@ -3,6 +3,7 @@ package local
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -304,16 +305,27 @@ func TestMergeThatWaits(t *testing.T) {
 // was changed can be seen before anybody chooses.
 func TestMergeOfDeletedText(t *testing.T) {
 	t.Parallel()
-	b, dirs := forksToMerge(t, map[string]string{"a.txt": "one\n"}, "fa", "fb")
+	b, dirs := forksToMerge(t, map[string]string{"a.txt": "one\n", "dir": "one\n", "was/x": "one\n"}, "fa", "fb")
 	b.writeIn(dirs["fa"], "a.txt", "fork\n")
+	b.writeIn(dirs["fa"], "dir", "fork\n")
+	for _, name := range []string{"fa", "fb"} { // a directory that each has made a file
+		if err := os.RemoveAll(filepath.Join(dirs[name], "was")); err != nil {
+			t.Fatal(err)
+		}
+		b.writeIn(dirs[name], "was", name+"\n")
+	}
+	if err := errors.Join(os.Remove(filepath.Join(dirs["fb"], "dir")), os.Mkdir(filepath.Join(dirs["fb"], "dir"), 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	b.writeIn(dirs["fb"], "dir/a.txt", "fork\n")
 	if err := os.Remove(filepath.Join(dirs["fb"], "a.txt")); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := b.merge(missions.MergeBegin, func(r *missions.MergeRequest) { r.Forks = []string{"fa", "fb"} }); err != nil {
 		t.Fatal(err)
 	}
-	r, err := b.merge(missions.MergeStatus, func(r *missions.MergeRequest) { r.Texts = []string{"a.txt"} })
-	if err != nil || len(r.Conflicts) != 1 || r.Conflicts[0].Reason != "changed in fa, deleted in fb" {
+	r, err := b.merge(missions.MergeStatus, func(r *missions.MergeRequest) { r.Texts = []string{"a.txt", "dir"} })
+	if err != nil || len(r.Conflicts) != 3 || len(r.Conflicts[1].Texts.Sides) != 0 || r.Conflicts[0].Reason != "changed in fa, deleted in fb" {
 		t.Fatalf("%+v, %v", r, err)
 	}
 	sides := r.Conflicts[0].Texts.Sides

@@ -40,10 +40,7 @@ func (r contents) areText(c merge.Conflict) (bool, error) {
 // areTextOrNone reports whether each side has a text at a path, or nothing.
 func (r contents) areTextOrNone(c merge.Conflict) (bool, error) {
 	for _, e := range []gitstore.TreeEntry{c.Base, c.Ours, c.Theirs} {
-		if e.ID.IsZero() {
-			continue
-		}
-		if text, err := r.isText(e); err != nil || !text || !isRegular(e) {
+		if text, err := r.isText(e); err != nil || !text {
 			return false, err
 		}
 	}
@@ -105,8 +102,8 @@ const mostLooked = 8000
 
 // isText reports whether git would take a file for text. Nothing is text too.
 func (r contents) isText(e gitstore.TreeEntry) (bool, error) {
-	if e.ID.IsZero() {
-		return true, nil
+	if e.ID.IsZero() || !isRegular(e) {
+		return e.ID.IsZero(), nil
 	}
 	head, err := r.head(e)
 	return !bytes.Contains(head, []byte{0}), err
