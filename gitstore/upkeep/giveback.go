@@ -38,6 +38,8 @@ type giving struct {
 	whole []*shadow.Pack       // packs that were made here: each with all that its objects lead to
 	needs map[gitstore.ID]bool // what is needed and not in those, nor in packs that stay
 	lost  map[gitstore.ID]bool // what the user knows to be lost for good
+	// unread is what of it was looked for in vain: what that leads to is not in needs.
+	unread map[gitstore.ID]error
 }
 
 // GiveBack removes the objects that neither a ref nor a root leads to, and says how many
@@ -48,7 +50,7 @@ type giving struct {
 // in a moment in which nobody else has the project: first whatever has become needed
 // meanwhile is packed too. An object that is needed and can't be found anywhere, or a ref
 // that can't be read, is an error, and nothing is removed; but what AcceptLost has noted is
-// no reason to wait for ever. So GiveBack may be killed at any
+// no reason to wait for ever, unless it comes back meanwhile. So GiveBack may be killed at any
 // instant: what is needed is in a pack that stays, or in all that there was. Packs with a
 // .keep stay as they are. It takes the lock of Repack.
 func GiveBack(ctx context.Context, s *shadow.Store, o GiveBackOptions) (bytes int64, err error) {
@@ -95,7 +97,7 @@ func (g *giving) pack() error {
 			return fmt.Errorf("%s can't be read: %w", id, unread)
 		}
 	}
-	g.needs = map[gitstore.ID]bool{}
+	g.needs, g.unread = map[gitstore.ID]bool{}, reach.Unread
 	for id := range reach.Seen {
 		g.needs[id] = true
 	}
@@ -338,6 +340,11 @@ func (g *giving) remove() error {
 	}
 	if err := g.store.Reread(); err != nil {
 		return err
+	}
+	for id := range g.unread {
+		if _, _, err := g.store.Object(id); err == nil {
+			return fmt.Errorf("%s was lost, and is there again", id)
+		}
 	}
 	if err := g.walkNew(commits); err != nil {
 		return err

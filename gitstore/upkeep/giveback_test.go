@@ -242,6 +242,41 @@ func TestGiveBackRemovesNothing(t *testing.T) {
 	}
 }
 
+// TestGiveBackBesideWhatComesBack: where a tree that was known to be lost comes back while git
+// packs, all that it leads to stays, and the next time it is packed too.
+func TestGiveBackBesideWhatComesBack(t *testing.T) {
+	t.Parallel()
+	s, kept := cutOff(t, 10, 3)
+	b := s.NewBatch()
+	defer b.Discard()
+	tip := storetest.CommitFiles(t, b, 1, map[string]string{"file": "below"}, kept[0])
+	storetest.NoErr(t, b.Flush(context.Background()))
+	storetest.NoErr(t, s.UpdateRef(context.Background(), gitstore.PinRef("lost"), gitstore.ID{}, tip, gitstore.Durable))
+	storetest.Must[int](t)(s.RetireSegments(context.Background())) // they would bring it back
+	tree := storetest.Must[*gitstore.Commit](t)(s.Commit(tip)).Tree
+	_, content, err := s.Object(tree)
+	storetest.NoErr(t, err)
+	storetest.RemoveObject(t, s, tree)
+	storetest.NoErr(t, AcceptLost(context.Background(), s, []Loss{{ID: tree}}))
+	fresh := storetest.Must[*shadow.Store](t)(shadow.Open(s.Dir())) // it remembers no tree
+	defer fresh.Close()
+	o := unlocked()
+	o.Alone = func(fn func() error) error {
+		again := s.NewBatch()
+		defer again.Discard()
+		storetest.Must[gitstore.ID](t)(again.Write(gitstore.TypeTree, content))
+		storetest.NoErr(t, again.Flush(context.Background()))
+		return fn()
+	}
+	if _, err := GiveBack(context.Background(), fresh, o); err == nil {
+		t.Error("no error")
+	}
+	below := gitstore.HashObject(gitstore.TypeBlob, []byte("below"))
+	storetest.Must[[]byte](t)(fresh.Blob(below))
+	storetest.Must[int64](t)(GiveBack(context.Background(), fresh, unlocked()))
+	storetest.Must[[]byte](t)(fresh.Blob(below))
+}
+
 // TestGiveBackIsDurableFirst lets each fsync fail in turn.
 func TestGiveBackIsDurableFirst(t *testing.T) {
 	t.Parallel()

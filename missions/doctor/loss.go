@@ -158,6 +158,7 @@ func ownLosses(lost []upkeep.Loss) []upkeep.Loss {
 // acceptFetched notes, once the user says to know, what is lost in files and records of missions
 // that were fetched, so that pruning does not wait for it. For a lost snapshot it does wait: all
 // that is before it would go, though fetching the snapshot again makes it a history once more.
+// For what is there and damaged, too: git would pack none of it.
 // What missions of this home have lost too is for doctor --fix.
 func (x *Examination) acceptFetched(ctx context.Context, p *projects.Project, lost []upkeep.Loss) error {
 	if !x.request.Known {
@@ -167,7 +168,9 @@ func (x *Examination) acceptFetched(ctx context.Context, p *projects.Project, lo
 	for _, l := range ownLosses(lost) {
 		own[l.ID] = true
 	}
-	fetched := slices.DeleteFunc(slices.Clone(lost), func(l upkeep.Loss) bool { return own[l.ID] || l.Path == "" })
+	fetched := slices.DeleteFunc(slices.Clone(lost), func(l upkeep.Loss) bool {
+		return own[l.ID] || l.Path == "" || !errors.Is(l.Err, gitstore.ErrMissing)
+	})
 	if len(fetched) == 0 {
 		return nil
 	}

@@ -66,6 +66,19 @@ func TestPruneWithAFetchedLoss(t *testing.T) {
 	}
 }
 
+// TestDamageIsNotKnown: a fetched file that is there and damaged counts as lost only when doctor
+// has tried to mend it.
+func TestDamageIsNotKnown(t *testing.T) {
+	t.Parallel()
+	s := startFetched(t)
+	id := strings.TrimSpace(s.here.git("--git-dir", s.own.ShadowRepo, "rev-parse", "refs/fetched/agents/office/"+s.id+":a.txt"))
+	s.lose(id)
+	s.here.put(filepath.Join(s.own.ShadowRepo, "objects", id[:2], id[2:]), "junk")
+	s.here = s.here.again()
+	s.here.saysKnown()
+	s.noneKnownLost()
+}
+
 // saysKnown has its user say to know of what is wrong.
 func (b *testBench) saysKnown() {
 	b.Helper()
