@@ -42,7 +42,7 @@ func (rd *Reader) holders(ctx context.Context, r missions.ForgetRequest) (missio
 	}
 	s := &holderSearch{
 		project: at.Project, path: slashpath.Join(at.Binding.PathInRepo, path), scopes: map[string]string{},
-		walked: map[gitstore.ID]bool{}, holds: map[gitstore.ID]bool{}, holder: map[string]*missions.Holder{},
+		walked: map[gitstore.ID]bool{}, parents: map[gitstore.ID][]gitstore.ID{}, unread: map[gitstore.ID]error{}, paths: map[gitstore.ID][]string{}, holds: map[gitstore.ID]bool{}, holder: map[string]*missions.Holder{},
 		contents: map[gitstore.ID]bool{}, remotes: map[string][]string{}, found: missions.Holders{Path: path, Project: at.Project.Name, Dir: at.Project.Dir},
 	}
 	if err := s.searchMissions(ctx, rd); err != nil {
@@ -76,6 +76,9 @@ type holderSearch struct {
 	path     string            // below the top level of the repository
 	scopes   map[string]string // of the missions' workspaces, by mission: their paths below it
 	walked   map[gitstore.ID]bool
+	parents  map[gitstore.ID][]gitstore.ID
+	unread   map[gitstore.ID]error       // of it, or of what is before it
+	paths    map[gitstore.ID][]string    // what the path is in those that hold it
 	holds    map[gitstore.ID]bool        // those that hold it, or come after one that does
 	holder   map[string]*missions.Holder // by mission
 	contents map[gitstore.ID]bool        // what the path was
@@ -104,6 +107,9 @@ func (s *holderSearch) searchMissions(ctx context.Context, rd *Reader) error {
 	if err != nil {
 		return err
 	}
+	if err := s.project.Store.Reread(); err != nil {
+		return err
+	}
 	for _, ref := range refs.Refs {
 		switch ref.Name.Kind() {
 		case gitstore.RefAgent, gitstore.RefTrashAgent, gitstore.RefFetchedAgent, gitstore.RefPin:
@@ -125,56 +131,62 @@ func (s *holderSearch) noteUnread(ctx context.Context, remote string, err error)
 // the path.
 func (s *holderSearch) searchHistory(ctx context.Context, ref gitstore.Ref, known map[string]missions.Holder) error {
 	remote := ref.Name.Remote()
-	newest := remote == "" && ref.Name.Kind() != gitstore.RefPin
-	var line []gitstore.ID // of snapshots that were not looked through before
-	holds := false
-	for snap, err := range s.project.SnapshotCache.WalkHistory(s.project.Store, ref.ID) {
-		if err != nil && remote != "" {
-			s.noteUnread(ctx, remote, err)
-			break
-		}
-		if err != nil {
-			return missions.Errorf(missions.KindDamaged, "umbra doctor", "look for %s: %w", s.path, err)
-		}
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		walked := s.walked[snap.ID] // and so were those before it
-		if walked && !newest {
-			holds = s.holds[snap.ID]
-			break
-		}
-		held, err := s.look(snap, known)
-		if err != nil && remote != "" {
-			s.noteUnread(ctx, remote, err)
-			break
-		}
-		if err != nil {
-			return err
-		}
-		for _, path := range held {
-			if newest && !known[ref.Name.Mission()].Removed && !slices.Contains(s.found.CapturedPaths, path) {
+	own := remote == "" && ref.Name.Kind() != gitstore.RefPin
+	if err := s.walk(ctx, ref.ID, known); err != nil && remote != "" && ctx.Err() == nil {
+		s.noteUnread(ctx, remote, err)
+	} else if err != nil {
+		return err
+	}
+	if own && !known[ref.Name.Mission()].Removed { // the next snapshot will hold what the newest one does
+		for _, path := range s.paths[ref.ID] {
+			if !slices.Contains(s.found.CapturedPaths, path) {
 				s.found.Captured, s.found.CapturedPaths = true, append(s.found.CapturedPaths, path)
 			}
 		}
-		if walked {
-			holds = s.holds[snap.ID]
-			break
-		}
-		line, s.holds[snap.ID], newest = append(line, snap.ID), len(held) > 0, false
-	}
-	for _, id := range slices.Backward(line) {
-		holds = holds || s.holds[id]
-		s.holds[id] = holds
 	}
 	switch {
-	case !holds || ref.Name.Kind() == gitstore.RefPin:
+	case !s.holds[ref.ID]:
+	case own:
+		s.own = append(s.own, ref.Name.Mission())
 	case remote != "":
 		s.remotes[remote] = append(s.remotes[remote], ref.Name.Mission())
-	default:
-		s.own = append(s.own, ref.Name.Mission())
 	}
 	return nil
+}
+
+// walk looks at a snapshot and at all before it, by every parent, as they leave with it: a
+// promotion has one in the history of a fork. Of what is before it, each learns whether
+// something holds the path, and whether something could not be read, which ends no search.
+func (s *holderSearch) walk(ctx context.Context, tip gitstore.ID, known map[string]missions.Holder) error {
+	todo := []gitstore.ID{tip}
+	for len(todo) > 0 {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		id := todo[len(todo)-1]
+		if s.walked[id] {
+			for _, parent := range s.parents[id] {
+				s.holds[id], s.unread[id] = s.holds[id] || s.holds[parent], cmp.Or(s.unread[id], s.unread[parent])
+			}
+			todo = todo[:len(todo)-1]
+			continue
+		}
+		s.walked[id] = true
+		snap, err := s.project.SnapshotCache.ReadSnapshot(s.project.Store, id)
+		if err != nil {
+			err = missions.Errorf(missions.KindDamaged, "umbra doctor", "look for %s: %w", s.path, err)
+		} else if snap.Mission != "" { // else a commit of something else
+			s.parents[id] = snap.Parents
+			err = s.look(snap, known)
+		}
+		s.unread[id] = err
+		for _, parent := range slices.Backward(s.parents[id]) { // the first one is gone through first
+			if !s.walked[parent] {
+				todo = append(todo, parent)
+			}
+		}
+	}
+	return s.unread[tip]
 }
 
 // pathsIn are what the path is in snapshots of a mission, whose workspace may be another
@@ -200,9 +212,8 @@ func (s *holderSearch) pathsIn(mission string) (paths []string) {
 	return paths
 }
 
-// look returns by which paths a snapshot holds the path, and counts it if it was not
-// looked at before.
-func (s *holderSearch) look(snap *gitstore.Snapshot, known map[string]missions.Holder) (held []string, err error) {
+// look notes by which paths a snapshot holds the path, and counts it.
+func (s *holderSearch) look(snap *gitstore.Snapshot, known map[string]missions.Holder) (err error) {
 	for _, path := range s.pathsIn(snap.Mission) {
 		entry := gitstore.TreeEntry{ID: snap.Tree}
 		if path != "" {
@@ -212,18 +223,18 @@ func (s *holderSearch) look(snap *gitstore.Snapshot, known map[string]missions.H
 			continue
 		}
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if path != "" && entry.Mode.IsDir() {
 			path += "/"
 		}
-		held, s.contents[entry.ID] = append(held, path), true
+		s.paths[snap.ID], s.contents[entry.ID] = append(s.paths[snap.ID], path), true
 	}
-	if len(held) > 0 && !s.walked[snap.ID] {
+	if len(s.paths[snap.ID]) > 0 {
+		s.holds[snap.ID] = true
 		s.count(snap, known)
 	}
-	s.walked[snap.ID] = true
-	return held, nil
+	return nil
 }
 
 // count notes a snapshot that holds the path for its mission.

@@ -173,6 +173,38 @@ func TestForgetNamesRemotes(t *testing.T) {
 	c.healthy()
 }
 
+// TestForgetNamesPromoted: a promotion takes along what its fork had, also what its newest
+// snapshot has no more: the mission's refs on the remote lead to it.
+func TestForgetNamesPromoted(t *testing.T) {
+	t.Parallel()
+	c := startRemote(t)
+	c.write("a.txt", "one\n")
+	c.testBench.mission("work")
+	made, err := c.local.Fork(t.Context(), missions.ForkRequest{Caller: c.caller(), From: "work", Name: "twin"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	twin := *c.testBench
+	twin.dir = made.Missions[0].Workspace
+	twin.write("key.txt", "hunter2\n")
+	twin.snapshot("with")
+	twin.remove("key.txt")
+	twin.write("b.txt", "two\n")
+	twin.snapshot("without")
+	c.promoted("twin")
+	c.push("work")
+	found, err := c.local.Forget(t.Context(), missions.ForgetRequest{Caller: c.caller(), Mission: "work", Path: "key.txt"})
+	c.fails("forget", err, missions.KindConflict)
+	refs := strings.Fields(c.remoteGit("for-each-ref", "--format=%(refname)"))
+	if len(found.Pushed) != 1 || len(refs) != 2 || !slices.Equal(slices.Sorted(slices.Values(found.Pushed[0].Refs)), refs) {
+		t.Errorf("to be deleted: %+v, not %q", found.Pushed, refs)
+	}
+	if found.Snapshots != 1 || found.Captured {
+		t.Errorf("%+v", found)
+	}
+	c.healthy()
+}
+
 // TestForgetNamesFetched: what was fetched holds the path too, also where nothing else does,
 // and the remote has it. It is said which remote is to be forgotten; then a fork of it still
 // holds the path.
