@@ -72,14 +72,11 @@ func (f *Finder) TakenNamesOf(p *projects.Project) missions.TakenNames {
 			case err == nil || errors.Is(err, gitstore.ErrRefBroken):
 				return true, nil
 			case !errors.Is(err, gitstore.ErrRefNotFound):
-				return false, missions.Errorf(missions.KindFailed, "umbra doctor", "see which names there are: %w", err)
+				return false, namesError(err)
 			}
 		}
 		names, err := nameless()
-		if err != nil {
-			return false, missions.Errorf(missions.KindFailed, "umbra doctor", "see which names there are: %w", err)
-		}
-		return names[name], nil
+		return names[name], err
 	}
 }
 
@@ -88,11 +85,11 @@ func (f *Finder) TakenNamesOf(p *projects.Project) missions.TakenNames {
 func (f *Finder) NamesOfNameless(p *projects.Project) (map[string]bool, error) {
 	heads, err := p.Store.Refs(gitstore.RefHead)
 	if err != nil {
-		return nil, err
+		return nil, namesError(err)
 	}
 	all, err := p.Store.Refs(gitstore.RefAgent)
 	if err != nil {
-		return nil, err
+		return nil, namesError(err)
 	}
 	named, names := map[gitstore.RefName]bool{}, map[string]bool{}
 	for _, head := range heads.Refs {
@@ -107,6 +104,10 @@ func (f *Finder) NamesOfNameless(p *projects.Project) (map[string]bool, error) {
 		}
 	}
 	return names, nil
+}
+
+func namesError(err error) error {
+	return missions.Errorf(missions.KindFailed, "umbra doctor", "see which names there are: %w", err)
 }
 
 // forkNamesInProgress are the names of forks in flight.

@@ -31,7 +31,11 @@ func (f *Finder) PinSnapshot(ctx context.Context, p *projects.Project, m *projec
 		return missions.Pin{}, err
 	}
 	defer naming.Release()
-	if _, err := p.Store.Symbolic(gitstore.HeadRef(name)); err == nil || f.forkNamesInProgress(p)[name] {
+	nameless, err := f.NamesOfNameless(p)
+	if err != nil {
+		return missions.Pin{}, err
+	}
+	if _, err := p.Store.Symbolic(gitstore.HeadRef(name)); err == nil || nameless[name] || f.forkNamesInProgress(p)[name] {
 		return missions.Pin{}, missions.Errorf(missions.KindConflict, "choose another name", "a mission is named %s: a pin may not be", name)
 	}
 	have, err := p.Store.Ref(gitstore.PinRef(name))

@@ -22,8 +22,19 @@ func (x *Examination) checkNames(ctx context.Context, p *projects.Project, liste
 	for _, bad := range list.Bad {
 		broken[gitstore.RefName(bad.Ref)] = true
 	}
+	called := map[gitstore.RefName]gitstore.RefName{} // what of that is right
+	for _, m := range listed {
+		if name, target := gitstore.HeadRef(m.Name), gitstore.AgentRef(m.ID); have[name] == target {
+			called[name] = target
+		}
+	}
 	for _, m := range listed {
 		name, target := gitstore.HeadRef(m.Name), gitstore.AgentRef(m.ID)
+		if right := called[name]; right != "" && right != target { // an earlier Umbra gave it twice
+			x.report(missions.Problem{Invariant: "I1", Project: p.Name, Mission: m.ID, Message: "another mission is called " + m.Name + ", too", Fix: "umbra mission rename " + m.ID + " ANOTHER"}, nil)
+			continue
+		}
+		called[name] = target
 		if have[name] != target {
 			x.report(missions.Problem{Invariant: "I1", Project: p.Name, Mission: m.Name, Message: "its name does not lead to it"}, func() error {
 				if broken[name] {

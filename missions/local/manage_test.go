@@ -97,6 +97,9 @@ func TestNameOfNameless(t *testing.T) {
 	if _, err := b.local.Rename(ctx, missions.RenameRequest{Caller: b.caller(), Mission: "work", Name: fork.Name}); missions.AsError(err).Kind != missions.KindConflict {
 		t.Errorf("a mission renamed so: %v", err)
 	}
+	if _, err := b.local.Pin(ctx, missions.PinRequest{Caller: b.caller(), Moment: "work", Name: fork.Name}); missions.AsError(err).Kind != missions.KindConflict {
+		t.Errorf("a pin named so: %v", err)
+	}
 	gone := b.local.Self
 	gone.Start++
 	doc := projects.ForkDoc{Project: fork.Project.Dir, Mission: fork.ID, Name: fork.Name, Owner: gone}
@@ -109,6 +112,34 @@ func TestNameOfNameless(t *testing.T) {
 	}
 	if to, err := store.Symbolic(name); err != nil || to != agent {
 		t.Errorf("the name leads to %q, %v", to, err)
+	}
+	b.healthy()
+}
+
+// TestNamedTwice: of two missions with one name, which an earlier Umbra could make, one keeps it,
+// and the other is renamed as doctor says. So is one to which no name leads.
+func TestNamedTwice(t *testing.T) {
+	t.Parallel()
+	b, ctx := newBench(t), context.Background()
+	b.write("a.txt", "one\n")
+	b.mission("work")
+	m, err := b.local.MissionByID(b.mission("other").ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Project.Store.DeleteSymbolic(ctx, gitstore.HeadRef("other"), gitstore.AgentRef(m.ID)); err != nil {
+		t.Fatal(err)
+	}
+	m.Name = "work"
+	if err := b.local.WriteMetaRecord(ctx, m, "renamed"); err != nil {
+		t.Fatal(err)
+	}
+	d, err := b.local.Doctor(ctx, missions.DoctorRequest{Caller: b.caller(), Fix: true})
+	if err != nil || len(d.Fixed) > 0 || len(d.Problems) != 1 || d.Problems[0].Fix != "umbra mission rename "+m.ID+" ANOTHER" {
+		t.Errorf("doctor: %+v %v", d, err)
+	}
+	if _, err := b.local.Rename(ctx, missions.RenameRequest{Caller: b.caller(), Mission: m.ID, Name: "another"}); err != nil {
+		t.Errorf("renamed: %v", err)
 	}
 	b.healthy()
 }

@@ -42,7 +42,11 @@ func (tk *Taker) RenameMission(ctx context.Context, m *projects.Mission, name st
 	}
 	failpoint.Hit("rename.recorded")
 	tk.SaveLiveState(m)
-	return store.DeleteSymbolic(ctx, gitstore.HeadRef(old), gitstore.AgentRef(m.ID))
+	err = store.DeleteSymbolic(ctx, gitstore.HeadRef(old), gitstore.AgentRef(m.ID))
+	if errors.Is(err, gitstore.ErrRefMoved) { // it did not lead here
+		return nil
+	}
+	return err
 }
 
 // chooseFirstName chooses the name with which a mission is recorded first. Another
