@@ -31,7 +31,7 @@ func TestFixMenu(t *testing.T) {
 		return err == nil
 	}
 
-	p.typed("export NO_COLOR=1 PAGER=cat PATH=" + bin + ":$PATH; umbra fix one --check 'echo a.go:1:1: wrong; false' --max-total 1; echo code$?\n")
+	p.typed("export NO_COLOR=1 PAGER='cat -' PATH=" + bin + ":$PATH; umbra fix one --check 'echo a.go:1:1: wrong; false' --max-total 1; echo code$?\n")
 	p.expect(`the agent ended with exit code 7(.|\s)*What is to become of it\?(.|\s)*v  view(.|\s)*\n> `)
 	p.typed("v\n")
 	p.expect(`\+\+\+ b/notes.txt(.|\s)*What is to become of it\?(.|\s)*\n> `)

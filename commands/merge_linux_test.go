@@ -37,7 +37,7 @@ func TestMergeAsks(t *testing.T) {
 	}
 
 	// One is chosen, one again after going back, one skipped: it waits.
-	p.typed("NO_COLOR=1 PAGER=cat umbra merge two; echo code$?\n")
+	p.typed("NO_COLOR=1 PAGER='cat -' umbra merge two; echo code$?\n")
 	p.expect(`1 of 3: high +a.txt(.|\s)*<<<<<<< one\s+mine(.|\s)*begun(.|\s)*=======\s+theirs\s+>>>>>>> two(.|\s)*What becomes of a.txt\?(.|\s)*\n> `)
 	p.typed("d\n")
 	p.expect(`-begun\s+\+mine(.|\s)*-begun\s+\+theirs(.|\s)*\n> `)

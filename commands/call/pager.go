@@ -3,7 +3,6 @@ package call
 import (
 	"bytes"
 	"errors"
-	"os"
 	"os/exec"
 	"strings"
 	"syscall"
@@ -73,12 +72,9 @@ func (c *Call) LookupEnv(name string) (string, bool) {
 	return "", false
 }
 
-// page runs the pager with the text on its stdin. Ctrl-C is the pager's.
+// page runs the pager with the text on its stdin. Ctrl-C is the pager's; the command may go on
+// to ask its user when that has ended.
 func (c *Call) page(pager string, text *bytes.Buffer) error {
-	c.signals.stop()
-	ignored := make(chan os.Signal, 1)
-	c.Notify(ignored, syscall.SIGINT)
-	defer c.Unnotify(ignored)
 	whole := bytes.Clone(text.Bytes())
 	cmd := exec.Command("/bin/sh", "-c", pager)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = text, c.Stdout, c.Stderr
@@ -89,7 +85,7 @@ func (c *Call) page(pager string, text *bytes.Buffer) error {
 	if _, set := c.LookupEnv("LESSCHARSET"); !set { // what is printed is UTF-8 whatever the locale
 		cmd.Env = append(cmd.Env, "LESSCHARSET=utf-8")
 	}
-	err := c.Run(cmd)
+	err := c.Aside(func() error { return c.Run(cmd) })
 	var exit *exec.ExitError
 	switch {
 	case err == nil, errors.Is(err, syscall.EPIPE): // left before the end
