@@ -12,6 +12,7 @@ type RemoveRequest struct {
 	Caller    Caller   `json:"caller"`
 	Missions  []string `json:"missions"`
 	Workspace bool     `json:"workspace,omitempty"`
+	MadeOnly  bool     `json:"made_only,omitempty"` // with Workspace: one that Umbra has not made stays, and is no error
 	Preview   bool     `json:"preview,omitempty"`
 	Force     bool     `json:"force,omitempty"`
 }

@@ -36,7 +36,7 @@ func runMissionRm(c *call.Call, o missionRmOptions) error {
 	if err != nil {
 		return err
 	}
-	request := missions.RemoveRequest{Caller: caller, Workspace: o.workspace, Force: o.force, Preview: true}
+	request := missions.RemoveRequest{Caller: caller, Workspace: o.workspace, MadeOnly: o.landed, Force: o.force, Preview: true}
 	names := c.Arguments
 	if o.landed {
 		if names, err = landedMissions(ctx, c, svc, caller); err != nil {

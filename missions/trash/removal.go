@@ -64,7 +64,7 @@ func (b *Bin) checkRemoval(m *projects.Mission, r missions.RemoveRequest) error 
 	if b.presence.IsAgentHidden(m) && !r.Force {
 		return missions.Errorf(missions.KindBusy, presence.HiddenAgentHint(m), "mission %s may have an agent at work: its process can't be seen from here", m.Name)
 	}
-	if r.Workspace && !m.Binding.MadeByUmbra {
+	if r.Workspace && !r.MadeOnly && !m.Binding.MadeByUmbra {
 		return missions.Errorf(missions.KindConflict, "leave out --workspace", "%s is no workspace that Umbra made: it is never removed", m.Binding.Workspace)
 	}
 	return nil
@@ -89,6 +89,9 @@ func (b *Bin) stopForRemoval(ctx context.Context, m *projects.Mission, r mission
 
 // addLosses lists what exists only in what is to be removed.
 func (b *Bin) addLosses(ctx context.Context, m *projects.Mission, r missions.RemoveRequest, result *missions.RemoveResult) error {
+	if r.Workspace && !m.Binding.MadeByUmbra {
+		result.Kept = append(result.Kept, m.Binding.Workspace+" stays: Umbra has not made it")
+	}
 	if !m.Binding.MadeByUmbra || m.Binding.Fork == nil {
 		return nil
 	}
