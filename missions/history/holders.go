@@ -42,7 +42,8 @@ func (rd *Reader) holders(ctx context.Context, r missions.ForgetRequest) (missio
 	}
 	s := &holderSearch{
 		project: at.Project, path: slashpath.Join(at.Binding.PathInRepo, path), scopes: map[string]string{},
-		walked: map[gitstore.ID]bool{}, parents: map[gitstore.ID][]gitstore.ID{}, unread: map[gitstore.ID]error{}, paths: map[gitstore.ID][]string{}, holds: map[gitstore.ID]bool{}, holder: map[string]*missions.Holder{},
+		walked: map[gitstore.ID]bool{}, parents: map[gitstore.ID][]gitstore.ID{}, unread: map[gitstore.ID]error{}, paths: map[gitstore.ID][]string{}, gaps: map[gitstore.ID]bool{}, own: map[string]bool{},
+		holds: map[gitstore.ID]bool{}, holder: map[string]*missions.Holder{},
 		contents: map[gitstore.ID]bool{}, remotes: map[string][]string{}, found: missions.Holders{Path: path, Project: at.Project.Name, Dir: at.Project.Dir},
 	}
 	if err := s.searchMissions(ctx, rd); err != nil {
@@ -53,9 +54,13 @@ func (rd *Reader) holders(ctx context.Context, r missions.ForgetRequest) (missio
 	}
 	slices.SortFunc(s.found.Missions, func(a, b missions.Holder) int { return strings.Compare(a.Name+a.ID, b.Name+b.ID) })
 	for _, h := range s.found.Missions { // those that are gone too, which forks and pins keep
-		s.own = append(s.own, h.ID)
+		s.own[h.ID] = true
 	}
-	if s.found.Pushed, err = remotes.PushedTo(at.Project, s.own, s.remotes); err != nil {
+	leads := func(mission string, pushed gitstore.ID) bool { return s.leads(ctx, mission, pushed) }
+	if s.found.Pushed, err = remotes.PushedTo(at.Project, leads, s.remotes); err != nil {
+		return missions.Holders{}, err
+	}
+	if err := ctx.Err(); err != nil {
 		return missions.Holders{}, err
 	}
 	if repo := at.Binding.CommonDir; repo != "" && home.IsThere(repo) && len(s.contents) > 0 {
@@ -78,11 +83,12 @@ type holderSearch struct {
 	walked   map[gitstore.ID]bool
 	parents  map[gitstore.ID][]gitstore.ID
 	unread   map[gitstore.ID]error       // of it, or of what is before it
+	gaps     map[gitstore.ID]bool        // before those something is gone
 	paths    map[gitstore.ID][]string    // what the path is in those that hold it
 	holds    map[gitstore.ID]bool        // those that hold it, or come after one that does
 	holder   map[string]*missions.Holder // by mission
 	contents map[gitstore.ID]bool        // what the path was
-	own      []string                    // missions of this home that lead to one, as a fork may by what it inherited
+	own      map[string]bool             // missions of this home that lead to one, as a fork may by what it inherited
 	remotes  map[string][]string         // missions that were fetched and lead to one, by remote
 	found    missions.Holders
 }
@@ -147,7 +153,7 @@ func (s *holderSearch) searchHistory(ctx context.Context, ref gitstore.Ref, know
 	switch {
 	case !s.holds[ref.ID]:
 	case own:
-		s.own = append(s.own, ref.Name.Mission())
+		s.own[ref.Name.Mission()] = true
 	case remote != "":
 		s.remotes[remote] = append(s.remotes[remote], ref.Name.Mission())
 	}
@@ -167,6 +173,7 @@ func (s *holderSearch) walk(ctx context.Context, tip gitstore.ID, known map[stri
 		if s.walked[id] {
 			for _, parent := range s.parents[id] {
 				s.holds[id], s.unread[id] = s.holds[id] || s.holds[parent], cmp.Or(s.unread[id], s.unread[parent])
+				s.gaps[id] = s.gaps[id] || s.gaps[parent]
 			}
 			todo = todo[:len(todo)-1]
 			continue
@@ -175,7 +182,7 @@ func (s *holderSearch) walk(ctx context.Context, tip gitstore.ID, known map[stri
 		snap, err := s.project.SnapshotCache.ReadSnapshot(s.project.Store, id)
 		if err != nil {
 			err = missions.Errorf(missions.KindDamaged, "umbra doctor", "look for %s: %w", s.path, err)
-		} else if snap.Mission != "" { // else a commit of something else
+		} else if s.gaps[id] = !snap.Lost.IsZero() || snap.Mission == ""; snap.Mission != "" { // no commit of something else
 			s.parents[id] = snap.Parents
 			err = s.look(snap, known)
 		}
@@ -187,6 +194,13 @@ func (s *holderSearch) walk(ctx context.Context, tip gitstore.ID, known map[stri
 		}
 	}
 	return s.unread[tip]
+}
+
+// leads reports whether a snapshot that a remote has of a mission leads to the path. Where the
+// snapshot can't be followed to its beginning here, it does if the mission's history does.
+func (s *holderSearch) leads(ctx context.Context, mission string, pushed gitstore.ID) bool {
+	err := s.walk(ctx, pushed, map[string]missions.Holder{})
+	return s.holds[pushed] || s.own[mission] && (err != nil || s.gaps[pushed])
 }
 
 // pathsIn are what the path is in snapshots of a mission, whose workspace may be another

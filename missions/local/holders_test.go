@@ -205,6 +205,44 @@ func TestForgetNamesPromoted(t *testing.T) {
 	c.healthy()
 }
 
+// TestForgetNamesWhatWasPushed: refs on a remote are named by the snapshot that was pushed. It
+// may be from before the file came, or of a mission that is gone here.
+func TestForgetNamesWhatWasPushed(t *testing.T) {
+	t.Parallel()
+	c := startRemote(t)
+	c.write("key.txt", "hunter2\n")
+	c.testBench.mission("work")
+	made, err := c.local.Fork(t.Context(), missions.ForkRequest{Caller: c.caller(), From: "work", Name: "twin"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	twin := made.Missions[0]
+	c.write("other.txt", "two\n")
+	c.snapshot("other")
+	c.push()
+	c.write("late.txt", "three\n")
+	c.snapshot("late")
+	if _, err := c.local.Remove(t.Context(), missions.RemoveRequest{Caller: c.caller(), Missions: []string{"twin"}, Workspace: true, Force: true}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.local.Trash(t.Context(), missions.TrashRequest{Caller: c.caller(), Empty: true}); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]int{"key.txt": 4, "other.txt": 2, "late.txt": 0} {
+		found, err := c.local.Forget(t.Context(), missions.ForgetRequest{Caller: c.caller(), Mission: "work", Path: path})
+		c.fails("forget", err, missions.KindConflict)
+		var refs []string
+		for _, to := range found.Pushed {
+			refs = append(refs, to.Refs...)
+		}
+		named := slices.ContainsFunc(refs, func(ref string) bool { return strings.HasSuffix(ref, twin.ID) })
+		if len(refs) != want || named != (path == "key.txt") {
+			t.Errorf("%s is in %q", path, refs)
+		}
+	}
+	c.healthy()
+}
+
 // TestForgetNamesFetched: what was fetched holds the path too, also where nothing else does,
 // and the remote has it. It is said which remote is to be forgotten; then a fork of it still
 // holds the path.

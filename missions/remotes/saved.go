@@ -70,9 +70,9 @@ func readSaved(p *projects.Project) (saved, error) {
 	return s, nil
 }
 
-// PushedTo are the remotes that have some missions, and where each has them: missions of this
-// home that were pushed there, and those that were fetched, by remote.
-func PushedTo(p *projects.Project, own []string, fetched map[string][]string) ([]missions.PushedTo, error) {
+// PushedTo are the remotes that have a path, and the refs there that lead to it: of missions of
+// this home, by the snapshot that was pushed, and of those that were fetched, by remote.
+func PushedTo(p *projects.Project, leads func(mission string, pushed gitstore.ID) bool, fetched map[string][]string) ([]missions.PushedTo, error) {
 	s, err := readSaved(p)
 	if err != nil {
 		return nil, err
@@ -80,9 +80,9 @@ func PushedTo(p *projects.Project, own []string, fetched map[string][]string) ([
 	var list []missions.PushedTo
 	for _, r := range s.Remotes {
 		there := slices.Clone(fetched[r.Name])
-		for _, id := range own {
-			if _, pushed := r.Pushed[id]; pushed {
-				there = append(there, id)
+		for mission, id := range r.Pushed {
+			if leads(mission, id) {
+				there = append(there, mission)
 			}
 		}
 		if len(there) == 0 {
