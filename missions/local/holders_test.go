@@ -3,11 +3,13 @@ package local
 import (
 	"context"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/missions"
 )
 
@@ -225,8 +227,18 @@ func TestForgetNamesWhatWasPushed(t *testing.T) {
 	if _, err := c.local.Remove(t.Context(), missions.RemoveRequest{Caller: c.caller(), Missions: []string{"twin"}, Workspace: true, Force: true}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.local.Trash(t.Context(), missions.TrashRequest{Caller: c.caller(), Empty: true}); err != nil {
+	if _, err := c.trash(true, "twin"); err != nil {
 		t.Fatal(err)
+	}
+	store := c.project().Store
+	for _, kind := range []gitstore.RefKind{gitstore.RefTrashAgent, gitstore.RefTrashRecord} { // as once they have expired
+		list, err := store.Refs(kind)
+		if err != nil || len(list.Refs) != 1 {
+			t.Fatalf("%+v, %v", list, err)
+		}
+		if err := store.DeleteRef(t.Context(), list.Refs[0].Name, list.Refs[0].ID); err != nil {
+			t.Fatal(err)
+		}
 	}
 	for path, want := range map[string]int{"key.txt": 4, "other.txt": 2, "late.txt": 0} {
 		found, err := c.local.Forget(t.Context(), missions.ForgetRequest{Caller: c.caller(), Mission: "work", Path: path})
@@ -236,9 +248,50 @@ func TestForgetNamesWhatWasPushed(t *testing.T) {
 			refs = append(refs, to.Refs...)
 		}
 		named := slices.ContainsFunc(refs, func(ref string) bool { return strings.HasSuffix(ref, twin.ID) })
-		if len(refs) != want || named != (path == "key.txt") {
-			t.Errorf("%s is in %q", path, refs)
+		if len(refs) != want || named != (path == "key.txt") || len(found.Trash) > 0 {
+			t.Errorf("%s is in %q, in the trash %q", path, refs, found.Trash)
 		}
+	}
+	c.healthy()
+}
+
+// TestForgetNamesCutOffPush: what a remote has taken is known also where a push ends before it
+// learns of that, and whatever the next one does.
+func TestForgetNamesCutOffPush(t *testing.T) {
+	t.Parallel()
+	c := startRemote(t)
+	c.write("key.txt", "hunter2\n")
+	c.testBench.mission("work")
+	hook := filepath.Join(c.url, "hooks", "post-receive")
+	if err := os.MkdirAll(filepath.Dir(hook), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(hook, []byte("#!/bin/sh\nkill -9 $PPID\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	_, err := c.local.Push(t.Context(), missions.PushRequest{Caller: c.caller()})
+	if refs := strings.Fields(c.remoteGit("for-each-ref", "--format=%(refname)")); err == nil || len(refs) != 2 {
+		t.Fatalf("%v, the remote has %q", err, refs)
+	}
+	named := func() int {
+		t.Helper()
+		found, err := c.local.Forget(t.Context(), missions.ForgetRequest{Caller: c.caller(), Mission: "work", Path: "key.txt"})
+		c.fails("forget", err, missions.KindConflict)
+		if len(found.Pushed) == 0 {
+			return 0
+		}
+		return len(found.Pushed[0].Refs)
+	}
+	if n := named(); n != 2 {
+		t.Errorf("%d refs are named", n)
+	}
+	if err := os.Remove(hook); err != nil {
+		t.Fatal(err)
+	}
+	c.push()
+	saved, err := os.ReadFile(c.project().RemotesFile())
+	if n := named(); err != nil || n != 2 || strings.Contains(string(saved), "sending") {
+		t.Errorf("once it was pushed: %d refs, %s, %v", n, saved, err)
 	}
 	c.healthy()
 }

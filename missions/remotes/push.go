@@ -95,6 +95,7 @@ type pushing struct {
 	theirs  theirs
 	known   []gitstore.ID // what the remote has, as far as it is here too
 	search  *search
+	sending []*projects.Mission // whose refs are to go forward
 	result  *missions.Transfer
 }
 
@@ -126,7 +127,7 @@ func (u *pushing) push(ctx context.Context, list []*projects.Mission) (err error
 		case err != nil: // the others are sent
 			one.State, one.Reason = missions.TransferRejected, "it can't be read (umbra doctor): "+err.Error()
 		case isNew:
-			u.known = append(u.known, tips...)
+			u.known, u.sending = append(u.known, tips...), append(u.sending, m)
 			refs = append(refs,
 				transfer.Ref{Name: remoteRef(u.remote.Project, gitstore.AgentRef(m.ID)), ID: m.Tip.ID},
 				transfer.Ref{Name: remoteRef(u.remote.Project, gitstore.RecordRef(m.ID)), ID: m.Record})
@@ -185,18 +186,38 @@ func isBehind(s *shadow.Store, theirs, tip gitstore.ID) (bool, error) {
 	return s.IsAncestor(theirs, tip)
 }
 
+// noteSending notes what is about to be sent, and what is known by now of earlier pushes that
+// were cut off: a remote may take what nobody is left to note.
+func (u *pushing) noteSending() error {
+	for id, there := range u.theirs.missions {
+		if sending, is := u.remote.Sending[id]; is && sending == there.agent {
+			u.remote.Pushed[id] = sending
+			delete(u.remote.Sending, id)
+		}
+	}
+	for _, m := range u.sending {
+		u.remote.Sending[m.ID] = m.Tip.ID
+	}
+	return u.saved.write(u.project)
+}
+
 // send has git push, and takes note of what the remote has then.
 func (u *pushing) send(ctx context.Context, list []*projects.Mission, refs []transfer.Ref) error {
+	for _, noted := range []*map[string]gitstore.ID{&u.remote.Pushed, &u.remote.Sending} {
+		if *noted == nil {
+			*noted = map[string]gitstore.ID{}
+		}
+	}
 	var refused map[string]string
 	if len(refs) > 0 {
+		if err := u.noteSending(); err != nil {
+			return err
+		}
 		missions.Notify(ctx, missions.Notice{Text: "pushing to " + u.remote.Name})
 		var err error
 		if refused, err = transfer.Push(ctx, u.project.Store, u.at, refs); err != nil {
 			return remoteError(*u.remote, err)
 		}
-	}
-	if u.remote.Pushed == nil {
-		u.remote.Pushed = map[string]gitstore.ID{}
 	}
 	for i, m := range list {
 		one := &u.result.Missions[i]
@@ -207,6 +228,9 @@ func (u *pushing) send(ctx context.Context, list []*projects.Mission, refs []tra
 		}
 		if one.State != missions.TransferRejected && one.State != missions.TransferDiverged {
 			u.remote.Pushed[m.ID] = m.Tip.ID
+		}
+		if refused[remoteRef(u.remote.Project, gitstore.AgentRef(m.ID))] != "" || u.remote.Pushed[m.ID] == m.Tip.ID {
+			delete(u.remote.Sending, m.ID)
 		}
 	}
 	return nil

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -49,6 +50,21 @@ type savedRemote struct {
 	File    bool   `json:"file,omitempty"` // it is a file that was imported
 	// Pushed has for each mission the snapshot that the remote had after the last push.
 	Pushed map[string]gitstore.ID `json:"pushed,omitempty"`
+	// Sending has what a push sends, until its end: the remote may have it, or not.
+	Sending map[string]gitstore.ID `json:"sending,omitempty"`
+}
+
+// has are the snapshots that a remote has or may have, each with its mission.
+func (r savedRemote) has() iter.Seq2[string, gitstore.ID] {
+	return func(yield func(string, gitstore.ID) bool) {
+		for _, list := range []map[string]gitstore.ID{r.Pushed, r.Sending} {
+			for mission, id := range list {
+				if !yield(mission, id) {
+					return
+				}
+			}
+		}
+	}
 }
 
 func readSaved(p *projects.Project) (saved, error) {
@@ -80,7 +96,7 @@ func PushedTo(p *projects.Project, leads func(mission string, pushed gitstore.ID
 	var list []missions.PushedTo
 	for _, r := range s.Remotes {
 		there := slices.Clone(fetched[r.Name])
-		for mission, id := range r.Pushed {
+		for mission, id := range r.has() {
 			if leads(mission, id) {
 				there = append(there, mission)
 			}

@@ -16,7 +16,7 @@ type sentSnapshot struct {
 	At      time.Time   `json:"at"`
 }
 
-// PushedIDs are the snapshots that the remotes of a project are known to have. What a remote
+// PushedIDs are the snapshots that the remotes of a project have, or may have. What a remote
 // has that was removed is not among them: nothing is kept for it.
 func PushedIDs(p *projects.Project) (map[gitstore.ID]bool, error) {
 	s, err := readSaved(p)
@@ -25,7 +25,7 @@ func PushedIDs(p *projects.Project) (map[gitstore.ID]bool, error) {
 	}
 	ids := map[gitstore.ID]bool{}
 	for _, r := range s.Remotes {
-		for _, id := range r.Pushed {
+		for _, id := range r.has() {
 			ids[id] = true
 		}
 	}
@@ -41,7 +41,7 @@ func (s *saved) forget(store *shadow.Store, name string) {
 			kept = append(kept, r)
 			continue
 		}
-		for mission, id := range r.Pushed {
+		for mission, id := range r.has() {
 			if c, err := store.Commit(id); err == nil && !s.wasSent(mission, id) {
 				s.Sent = append(s.Sent, sentSnapshot{Mission: mission, ID: id, At: c.Committer.When})
 			}
