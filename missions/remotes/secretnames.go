@@ -1,6 +1,7 @@
 package remotes
 
 import (
+	"fmt"
 	"path"
 	"strings"
 
@@ -14,31 +15,30 @@ import (
 // nothing out of the others.
 type secretNames []secretnames.Patterns
 
-// secretNames are those of a caller who sends missions. A project file that can't be read may
-// name what is about to leave: it is refused.
-func (c *Carrier) secretNames(caller missions.Caller, list []*projects.Mission) (secretNames, error) {
+// secretNames are those of a caller who sends missions, and why nothing of a mission can leave,
+// by its id: a project file that can't be read may name what is about to leave.
+func (c *Carrier) secretNames(caller missions.Caller, list []*projects.Mission) (names secretNames, unread map[string]error, err error) {
 	config, err := c.CallerConfig(caller)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	names := secretNames{secretnames.Compile(config.Capture.SecretPatterns())}
-	seen := map[string]bool{"": true} // what was fetched has no workspace
+	names, unread = secretNames{secretnames.Compile(config.Capture.SecretPatterns())}, map[string]error{}
+	problems := map[string]error{"": nil} // by workspace; what was fetched has none
 	for _, m := range list {
 		workspace := m.Binding.Workspace
-		if seen[workspace] {
-			continue
+		problem, seen := problems[workspace]
+		if !seen {
+			limits, err := config.Capture.NarrowedBy(workspace)
+			if len(limits.NewSecrets) > 0 {
+				names = append(names, secretnames.Compile(limits.NewSecrets))
+			}
+			problem, problems[workspace] = err, err
 		}
-		seen[workspace] = true
-		limits, err := config.Capture.NarrowedBy(workspace)
-		if err != nil {
-			return nil, missions.Errorf(missions.KindUsage, "mend the file; umbra push REMOTE MISSION sends other missions meanwhile",
-				"nothing of %s leaves while the secrets of its project are not known: %w", m.Name, err)
-		}
-		if len(limits.NewSecrets) > 0 {
-			names = append(names, secretnames.Compile(limits.NewSecrets))
+		if problem != nil {
+			unread[m.ID] = fmt.Errorf("nothing of %s leaves while the secrets of its project are not known: %w", m.Name, problem)
 		}
 	}
-	return names, nil
+	return names, unread, nil
 }
 
 // match reports whether a file has the name of a secret. An archive may have that of a key.

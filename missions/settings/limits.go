@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"slices"
+	"syscall"
 
 	"github.com/umbra-vcs/umbra/gitstore/secretnames"
 	"github.com/umbra-vcs/umbra/gitstore/usergit"
@@ -29,7 +30,7 @@ func (c Capture) NarrowedBy(workspace string) (Limits, error) {
 	out := Limits{Capture: c, NewFileSize: c.MaxFileSize}
 	file := filepath.Join(workspace, ProjectFile)
 	p, err := usergit.ReadFile(file, maxProjectFile)
-	if errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		return out, nil
 	}
 	if err != nil {
