@@ -28,6 +28,18 @@ type ImportResult struct {
 	// Sessions are those that were imported, continued or left out, oldest first.
 	Sessions []ImportedSession `json:"sessions"`
 	Kept     int               `json:"kept"` // sessions that are a mission's, and recorded as they are
+	// Daily says that this is done once a day from now on.
+	Daily bool `json:"daily,omitempty"`
+}
+
+// DailyImport is how sessions are imported by themselves.
+type DailyImport struct {
+	Agents   []string  `json:"agents"` // or "all"
+	LookedAt time.Time `json:"looked_at"`
+	NextAt   time.Time `json:"next_at"`
+	Imported int       `json:"imported"` // since it was asked for, by themselves
+	Problem  string    `json:"problem,omitempty"`
+	Fix      string    `json:"fix,omitempty"`
 }
 
 // Count counts the sessions of an outcome.

@@ -30,6 +30,8 @@ type Status struct {
 	Overlaps []Overlap `json:"overlaps,omitempty"`
 	// Expiring are the sessions that agents are about to delete.
 	Expiring []ExpiringSessions `json:"expiring,omitempty"`
+	// DailyImport is how sessions are imported by themselves, nil if they are not.
+	DailyImport *DailyImport `json:"daily_import,omitempty"`
 	// Prunings are what was dropped by itself of old snapshots, and what will be.
 	Prunings []Pruning `json:"prunings,omitempty"`
 	Problems []Problem `json:"problems"`

@@ -3,6 +3,7 @@
 package status
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -113,6 +114,9 @@ func writeStatus(p *print.Printer, s missions.Status) {
 	for _, e := range s.Expiring {
 		p.Folded(fmt.Sprintf("about to be deleted: %s of %s that no mission keeps, within a week (after %s); umbra import keeps those that it can",
 			print.Count(e.Sessions, "session"), print.Clean(e.Agent), print.Count(e.KeptDays, "day")))
+	}
+	if d := s.DailyImport; d != nil && d.Problem != "" {
+		p.Marked(print.Red, "sessions not imported:", print.Clean(d.Problem)+", "+p.When(d.LookedAt)+"; "+print.Clean(cmp.Or(d.Fix, "umbra import")))
 	}
 	for _, pruning := range s.Prunings {
 		if pruning.Waiting > 0 || pruning.Problem != "" || s.Project != nil && s.Project.ID == pruning.ProjectID {

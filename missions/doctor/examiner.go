@@ -9,6 +9,7 @@ import (
 	"github.com/umbra-vcs/umbra/missions/forks"
 	"github.com/umbra-vcs/umbra/missions/handovers"
 	"github.com/umbra-vcs/umbra/missions/hooks"
+	"github.com/umbra-vcs/umbra/missions/imports"
 	"github.com/umbra-vcs/umbra/missions/presence"
 	"github.com/umbra-vcs/umbra/missions/projects"
 	"github.com/umbra-vcs/umbra/missions/prunes"
@@ -29,6 +30,7 @@ type Rooms struct {
 	Hooks         *hooks.Installer
 	Remotes       *remotes.Carrier
 	Prunes        *prunes.Pruner
+	Imports       *imports.Importer
 }
 
 // Examiner checks the invariants of a home and mends what can be mended.

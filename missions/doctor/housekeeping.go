@@ -54,26 +54,27 @@ func (e *Examiner) ProjectsToHousekeep(u Urgency) []string {
 // RestEvery is how often a project is tried again for which nothing could be done.
 const RestEvery = 10 * time.Minute
 
-// StartHousekeeping starts the housekeeping of a project that needs it, or is to be pruned, in
-// a process of its own, where this one may not do it. What is borrowed is no reason: a command
+// StartHousekeeping starts the housekeeping of a project that needs it, or is to be pruned, or
+// with which sessions are to be imported, in a process of its own, where this one may not do it. What is borrowed is no reason: a command
 // is not followed by a process for each clone.
 func (e *Examiner) StartHousekeeping(p *projects.Project) {
 	if e.StartHousekeeper == nil || e.Space.CheckRoom() != nil {
 		return
 	}
 	b, err := upkeep.BulkOf(p.Store) // doctor says what is wrong
-	if err == nil && Due.needsHousekeeping(b) || e.rooms.Prunes.IsDue(p) {
+	if err == nil && Due.needsHousekeeping(b) || e.rooms.Prunes.IsDue(p) || e.rooms.Imports.IsImportDue() {
 		e.startApart(p, e.StartHousekeeper)
 	}
 }
 
-// StartPruning has start begin the housekeeping of a project that is to be pruned by itself:
-// it takes memory that a process which stays would keep. The others have their turn when
+// StartDaily has start begin the housekeeping of a project that is to be pruned by itself, or
+// with which sessions are to be imported: it takes memory that a process which stays would keep. The others have their turn when
 // something was written again: they would all be at it at once.
-func (e *Examiner) StartPruning(start func(dir string) error) {
+func (e *Examiner) StartDaily(start func(dir string) error) {
 	all, _ := e.AllProjects() // doctor says what is wrong
+	imports := e.rooms.Imports.IsImportDue()
 	for _, p := range all {
-		if e.rooms.Prunes.IsDue(p) && e.startApart(p, start) {
+		if (imports || e.rooms.Prunes.IsDue(p)) && e.startApart(p, start) {
 			return
 		}
 	}
@@ -110,9 +111,9 @@ func (e *Examiner) vainFile(p *projects.Project) string { return e.Home.Path("lo
 var errStirred = errors.New("a snapshot was taken meanwhile")
 
 // HousekeepWhenQuiet does the housekeeping of a project once no snapshot was taken for the
-// length of a pause, and then prunes the project if that is due. The next snapshot cuts the
-// housekeeping off, and it waits again, unless it is overdue; not the pruning, which goes on
-// beside agents. It does nothing where another process waits for that.
+// length of a pause, and then prunes the project and imports sessions if that is due. The next
+// snapshot cuts the housekeeping off, and it waits again, unless it is overdue; not the rest,
+// which goes on beside agents. It does nothing where another process waits for that.
 func (e *Examiner) HousekeepWhenQuiet(ctx context.Context, dir string, pause time.Duration) (missions.Housekeeping, error) {
 	p, err := e.OpenProject(dir)
 	if err != nil {
@@ -131,6 +132,9 @@ func (e *Examiner) HousekeepWhenQuiet(ctx context.Context, dir string, pause tim
 		if err == nil && done.Problem == "" {
 			if perr := e.rooms.Prunes.PruneWhenDue(ctx, p); perr != nil {
 				e.Logger.Warn("prune", "project", p.Name, "error", perr)
+			}
+			if ierr := e.rooms.Imports.ImportWhenDue(ctx); ierr != nil {
+				e.Logger.Warn("import sessions", "error", ierr)
 			}
 		}
 		if err == nil && (done.Problem != "" || done.Packed == 0) {

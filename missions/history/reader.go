@@ -31,6 +31,9 @@ type Reader struct {
 	// it in.
 	Expiring func(missions.Caller) []missions.ExpiringSessions
 
+	// DailyImport is how sessions are imported by themselves. The room of imports hands it in.
+	DailyImport func() *missions.DailyImport
+
 	// Prunable is what old snapshots take that the policy in force would not keep. The room of
 	// prunes hands it in.
 	Prunable func(context.Context, missions.Caller) ([]missions.UsageItem, []missions.Problem)

@@ -30,7 +30,22 @@ func New(d *projects.Desk, a *agents.Launcher, s *snapshots.Taker) *Importer {
 // Import makes missions of the sessions that have none, oldest first: these are deleted
 // first. A session that can't be imported is listed with the reason, and the next one is
 // gone on with. Cut off at any point, what is imported is whole, and asked again it goes on.
+// What was asked for so is done daily from then on.
 func (im *Importer) Import(ctx context.Context, r missions.ImportRequest) (missions.ImportResult, error) {
+	begun := im.Now()
+	result, err := im.importSessions(ctx, r)
+	if err != nil || r.Preview {
+		return result, err
+	}
+	if err := im.remember(r, begun, result); err != nil { // what is imported is imported
+		im.Logger.Warn("remember to import daily", "error", err)
+		return result, nil
+	}
+	result.Daily = im.CurrentConfig().Import.Daily
+	return result, nil
+}
+
+func (im *Importer) importSessions(ctx context.Context, r missions.ImportRequest) (missions.ImportResult, error) {
 	result := missions.ImportResult{Preview: r.Preview, Sessions: []missions.ImportedSession{}}
 	found, err := im.findSessions(r)
 	if err != nil {

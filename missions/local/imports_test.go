@@ -4,11 +4,13 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/imports"
 )
 
 // sayTurn adds a turn to the session's file, without a hook.
@@ -109,6 +111,87 @@ func TestImportLeavesOut(t *testing.T) {
 	if r := c.importSessions(missions.ImportRequest{}); len(r.Sessions) != 0 || r.Kept != 1 {
 		t.Errorf("it is in the trash: %+v", r)
 	}
+}
+
+// TestImportDaily: what the user has imported once is imported daily by itself, in an idle
+// moment: sessions that came later, and those that could not be had before.
+func TestImportDaily(t *testing.T) {
+	t.Parallel()
+	c := startTalker(t)
+	clock := &clockwork{time.Now()}
+	c.local.Clock = clock.time
+	c.sayTurn("build the page")
+	daily := func() *missions.DailyImport {
+		t.Helper()
+		s, err := c.local.Status(t.Context(), missions.StatusRequest{Caller: c.caller()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s.DailyImport
+	}
+	// next has a day go by and an idle moment come, and returns how many missions there are.
+	next := func() int {
+		t.Helper()
+		clock.now = clock.now.Add(25 * time.Hour)
+		var started []string
+		c.local.StartDaily(func(dir string) error {
+			started = append(started, dir)
+			return nil
+		})
+		if isDue := c.local.IsImportDue(); isDue != (len(started) == 1) {
+			t.Errorf("due %v, started for %v", isDue, started)
+		}
+		if err := c.local.ImportWhenDue(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		list, err := c.local.Missions(t.Context(), missions.MissionsRequest{Caller: c.caller(), All: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(list)
+	}
+	if n := next(); n != 0 || daily() != nil {
+		t.Fatalf("before anybody asked: %d missions, %+v", n, daily())
+	}
+	// another is a session beside the first one, written last at a time.
+	another := func(id string, at time.Time) {
+		t.Helper()
+		o := newTalker(c.testBench)
+		o.session = id
+		o.transcript = filepath.Join(filepath.Dir(c.transcript), id+".jsonl")
+		o.sayTurn("another")
+		if err := os.Chtimes(o.transcript, at, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	another("5f0f9e8d-7c6b-4a5f-8e3d-2c1b0a9f8e7d", clock.now.AddDate(0, 0, -40))
+	if r := c.importSessions(missions.ImportRequest{Agent: "claude", Since: "7d"}); r.Count(missions.ImportNew) != 1 || !r.Daily {
+		t.Errorf("the user's own: %+v", r)
+	}
+	if c.local.IsImportDue() {
+		t.Error("it is due at once")
+	}
+	another("6f0f9e8d-7c6b-4a5f-8e3d-2c1b0a9f8e7d", clock.now.Add(time.Hour))
+	if err := os.Rename(c.dir, c.dir+"-away"); err != nil {
+		t.Fatal(err)
+	}
+	if n := next(); n != 1 {
+		t.Errorf("%d missions while the directory is away", n)
+	}
+	if err := os.Rename(c.dir+"-away", c.dir); err != nil {
+		t.Fatal(err)
+	}
+	if n := next(); n != 2 {
+		t.Errorf("%d missions a day later", n)
+	}
+	if d := daily(); d == nil || !slices.Equal(d.Agents, []string{"claude"}) || d.Imported != 1 || !d.NextAt.Equal(d.LookedAt.Add(imports.Every)) || d.Problem != "" {
+		t.Errorf("it says %+v", d)
+	}
+	c.put(c.local.Home.ConfigFile(), "import:\n  daily: false\n")
+	if c.local.Config.Import.Daily = false; next() != 2 || daily() != nil || c.importSessions(missions.ImportRequest{}).Daily {
+		t.Errorf("switched off: %+v", daily())
+	}
+	c.healthy()
 }
 
 // TestExpiringSessions are named by status until a mission keeps them.

@@ -143,7 +143,7 @@ func New(o Options) (*Service, error) {
 	s.Reader = history.New(d, s.Finder, s.Library, s.Taker, s.Observer, s.Launcher, s.Installer, s.Comparer)
 	s.Importer = imports.New(d, s.Launcher, s.Taker)
 	s.Carrier = remotes.New(d, s.Finder)
-	s.Reader.Expiring = s.Importer.Expiring
+	s.Reader.Expiring, s.Reader.DailyImport = s.Importer.Expiring, s.Importer.DailyImport
 	s.Blamer = authorship.New(d, s.Finder, s.Taker)
 	s.Searcher = searches.New(d, s.Finder, s.Library)
 	s.Pruner = prunes.New(d, s.Finder, s.Observer)
@@ -151,6 +151,7 @@ func New(o Options) (*Service, error) {
 	s.Examiner = doctor.New(d, doctor.Rooms{
 		Conversations: s.Library, Snapshots: s.Taker, Presence: s.Observer, Agents: s.Launcher,
 		Restores: s.Restorer, Handovers: s.Scheduler, Forks: s.Forker, Hooks: s.Installer, Remotes: s.Carrier, Prunes: s.Pruner,
+		Imports: s.Importer,
 	})
 	// What runs up: lower rooms are handed what upper ones do.
 	d.FinishCutOff, d.Rebind = s.Restorer.RecoverUnfinishedRestores, s.Mover.Rebind

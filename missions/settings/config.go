@@ -25,6 +25,8 @@ type Config struct {
 	Storage Storage
 	// Retention says which snapshots stay when old ones are pruned.
 	Retention Retention
+	// Import says whether sessions are imported without anybody asking for them one by one.
+	Import Import
 	// Missions and Automations are the user's own to say, like Launch.
 	Missions    Missions
 	Automations Automations
@@ -112,6 +114,11 @@ type Retention struct {
 	Auto       bool     // old snapshots are dropped without anybody asking for it
 }
 
+// Import is about the sessions that lie in the agents' own stores.
+type Import struct {
+	Daily bool // what was imported once is imported daily
+}
+
 // Duration is a time.Duration written as 5s or 2m.
 type Duration time.Duration
 
@@ -123,6 +130,7 @@ func Default() Config {
 		Hooks:       Hooks{MaxWait: Duration(5 * time.Second), Tools: true, MCP: true},
 		Watch:       Watch{Settle: Duration(2 * time.Second), MaxWait: Duration(30 * time.Second)},
 		Retention:   Retention{KeepLast: 5, KeepWithin: Duration(30 * 24 * time.Hour)},
+		Import:      Import{Daily: true},
 		Storage:     Storage{MaxBytes: 100 << 30, KeepFree: 200 << 20},
 		Automations: Automations{TimeLimit: Duration(time.Minute)},
 		Check:       Checking{TimeLimit: Duration(30 * time.Minute)},

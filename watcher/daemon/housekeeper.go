@@ -114,7 +114,7 @@ func (h *housekeeper) run(ctx context.Context, urgency doctor.Urgency) {
 		s.log.Info("housekeeping", "project", done.Project, "packed", done.Packed, "removed", done.Removed, "freed", done.FreedBytes)
 	}
 	if s.options.StartHousekeeper != nil && ctx.Err() == nil {
-		s.local.StartPruning(s.options.StartHousekeeper)
+		s.local.StartDaily(s.options.StartHousekeeper)
 	}
 }
 
