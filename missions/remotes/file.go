@@ -53,11 +53,6 @@ func (c *Carrier) Export(ctx context.Context, r missions.ExportRequest) (mission
 		if err != nil {
 			return err
 		}
-		for _, m := range list {
-			if err := look.unread[m.ID]; err != nil {
-				return missions.Errorf(missions.KindUsage, "mend the file, or name moments of other missions", "%w", err)
-			}
-		}
 		return c.export(ctx, p, file, moments, look, &result)
 	})
 	return result, err

@@ -118,8 +118,7 @@ func (u *pushing) push(ctx context.Context, list []*projects.Mission) (err error
 		tips := []gitstore.ID{m.Tip.ID, m.Record}
 		one, err := u.compare(m)
 		isNew := one.State == missions.TransferNew || one.State == missions.TransferUpdated
-		torn := u.search.unread[m.ID]
-		if err == nil && isNew && torn == nil {
+		if err == nil && isNew {
 			one.Objects, one.Bytes, err = u.search.look(ctx, m, tips, u.known)
 		}
 		switch {
@@ -127,8 +126,6 @@ func (u *pushing) push(ctx context.Context, list []*projects.Mission) (err error
 			return ctx.Err()
 		case err != nil: // the others are sent
 			one.State, one.Reason = missions.TransferRejected, "it can't be read (umbra doctor): "+err.Error()
-		case isNew && torn != nil:
-			one.State, one.Reason = missions.TransferRejected, "mend the file: "+torn.Error()
 		case isNew:
 			u.known, u.sending = append(u.known, tips...), append(u.sending, m)
 			refs = append(refs,

@@ -28,9 +28,8 @@ import (
 // search looks for secrets in what is about to leave, and counts it.
 type search struct {
 	project *projects.Project
-	names   secretNames      // of files that are secrets, as snapshots have it
-	unread  map[string]error // missions whose project file can't be read
-	held    heldFiles        // of the commit that was looked at last
+	names   secretNames // of files that are secrets, as snapshots have it
+	held    heldFiles   // of the commit that was looked at last
 	allowed map[string]bool
 	found   map[string]*missions.SecretFinding // by the words that allow it
 	order   []*missions.SecretFinding
@@ -39,12 +38,12 @@ type search struct {
 
 // newSearch is a search for secrets in what is about to leave of some missions.
 func (c *Carrier) newSearch(p *projects.Project, caller missions.Caller, allowed []string, list []*projects.Mission) (*search, error) {
-	names, unread, err := c.secretNames(caller, list)
+	names, err := c.secretNames(caller, list)
 	if err != nil {
 		return nil, err
 	}
 	s := &search{
-		project: p, names: names, unread: unread, allowed: map[string]bool{},
+		project: p, names: names, allowed: map[string]bool{},
 		found: map[string]*missions.SecretFinding{}, commits: map[*missions.SecretFinding]gitstore.ID{},
 	}
 	for _, one := range allowed {

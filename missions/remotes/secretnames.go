@@ -1,7 +1,6 @@
 package remotes
 
 import (
-	"fmt"
 	"path"
 	"strings"
 
@@ -15,30 +14,31 @@ import (
 // nothing out of the others.
 type secretNames []secretnames.Patterns
 
-// secretNames are those of a caller who sends missions, and why nothing of a mission can leave,
-// by its id: a project file that can't be read may name what is about to leave.
-func (c *Carrier) secretNames(caller missions.Caller, list []*projects.Mission) (names secretNames, unread map[string]error, err error) {
+// secretNames are those of a caller who sends missions. A project file that can't be read may
+// name what is about to leave: it is refused.
+func (c *Carrier) secretNames(caller missions.Caller, list []*projects.Mission) (secretNames, error) {
 	config, err := c.CallerConfig(caller)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	names, unread = secretNames{secretnames.Compile(config.Capture.SecretPatterns())}, map[string]error{}
-	problems := map[string]error{"": nil} // by workspace; what was fetched has none
+	names := secretNames{secretnames.Compile(config.Capture.SecretPatterns())}
+	seen := map[string]bool{"": true} // what was fetched has no workspace
 	for _, m := range list {
 		workspace := m.Binding.Workspace
-		problem, seen := problems[workspace]
-		if !seen {
-			limits, err := config.Capture.NarrowedBy(workspace)
-			if len(limits.NewSecrets) > 0 {
-				names = append(names, secretnames.Compile(limits.NewSecrets))
-			}
-			problem, problems[workspace] = err, err
+		if seen[workspace] {
+			continue
 		}
-		if problem != nil {
-			unread[m.ID] = fmt.Errorf("nothing of %s leaves while the secrets of its project are not known: %w", m.Name, problem)
+		seen[workspace] = true
+		limits, err := config.Capture.NarrowedBy(workspace)
+		if err != nil {
+			return nil, missions.Errorf(missions.KindUsage, "mend the file; umbra push REMOTE MISSION sends other missions meanwhile",
+				"nothing of %s leaves while the secrets of its project are not known: %w", m.Name, err)
+		}
+		if len(limits.NewSecrets) > 0 {
+			names = append(names, secretnames.Compile(limits.NewSecrets))
 		}
 	}
-	return names, unread, nil
+	return names, nil
 }
 
 // match reports whether a file has the name of a secret. An archive may have that of a key.
