@@ -342,7 +342,11 @@ func (g *giving) remove() error {
 		return err
 	}
 	for id := range g.unread {
-		if _, _, err := g.store.Object(id); err == nil {
+		_, err := g.store.Commit(id)
+		if err != nil {
+			_, err = g.store.Tree(id)
+		}
+		if err == nil {
 			return fmt.Errorf("%s was lost, and is there again", id)
 		}
 	}

@@ -42,19 +42,15 @@ func (rd *Reader) holders(ctx context.Context, r missions.ForgetRequest) (missio
 	}
 	s := &holderSearch{
 		project: at.Project, path: slashpath.Join(at.Binding.PathInRepo, path), scopes: map[string]string{},
-		walked: map[gitstore.ID]bool{}, parents: map[gitstore.ID][]gitstore.ID{}, unread: map[gitstore.ID]error{}, paths: map[gitstore.ID][]string{}, gaps: map[gitstore.ID]bool{}, own: map[string]bool{},
+		walked: map[gitstore.ID]bool{}, parents: map[gitstore.ID][]gitstore.ID{}, unread: map[gitstore.ID]error{}, torn: map[gitstore.ID]error{}, paths: map[gitstore.ID][]string{}, gaps: map[gitstore.ID]bool{}, own: map[string]bool{},
 		holds: map[gitstore.ID]bool{}, holder: map[string]*missions.Holder{},
 		contents: map[gitstore.ID]bool{}, remotes: map[string][]string{}, found: missions.Holders{Path: path, Project: at.Project.Name, Dir: at.Project.Dir},
 	}
 	if err := s.searchMissions(ctx, rd); err != nil {
 		return missions.Holders{}, err
 	}
-	for _, h := range s.holder {
-		s.found.Missions, s.found.Snapshots = append(s.found.Missions, *h), s.found.Snapshots+h.Snapshots
-	}
-	slices.SortFunc(s.found.Missions, func(a, b missions.Holder) int { return strings.Compare(a.Name+a.ID, b.Name+b.ID) })
-	for _, h := range s.found.Missions { // those that are gone too, which forks and pins keep
-		s.own[h.ID] = true
+	for id := range s.holder { // those that are gone too, which forks and pins keep
+		s.own[id] = true
 	}
 	leads := func(mission string, pushed gitstore.ID) bool { return s.leads(ctx, mission, pushed) }
 	if s.found.Pushed, err = remotes.PushedTo(at.Project, leads, s.remotes); err != nil {
@@ -63,6 +59,10 @@ func (rd *Reader) holders(ctx context.Context, r missions.ForgetRequest) (missio
 	if err := ctx.Err(); err != nil {
 		return missions.Holders{}, err
 	}
+	for _, h := range s.holder { // what was pushed of a mission that is gone is among them by now
+		s.found.Missions, s.found.Snapshots = append(s.found.Missions, *h), s.found.Snapshots+h.Snapshots
+	}
+	slices.SortFunc(s.found.Missions, func(a, b missions.Holder) int { return strings.Compare(a.Name+a.ID, b.Name+b.ID) })
 	if repo := at.Binding.CommonDir; repo != "" && home.IsThere(repo) && len(s.contents) > 0 {
 		has, err := s.isInRepository(ctx, repo)
 		if err != nil {
@@ -83,6 +83,7 @@ type holderSearch struct {
 	walked   map[gitstore.ID]bool
 	parents  map[gitstore.ID][]gitstore.ID
 	unread   map[gitstore.ID]error       // of it, or of what is before it
+	torn     map[gitstore.ID]error       // of it alone
 	gaps     map[gitstore.ID]bool        // before those something is gone
 	paths    map[gitstore.ID][]string    // what the path is in those that hold it
 	holds    map[gitstore.ID]bool        // those that hold it, or come after one that does
@@ -127,10 +128,20 @@ func (s *holderSearch) searchMissions(ctx context.Context, rd *Reader) error {
 	return nil
 }
 
-// noteUnread says that a mission which was fetched is damaged: what is own is searched all the
+// noteUnread says that what came from elsewhere is damaged: what is own is searched all the
 // same.
-func (s *holderSearch) noteUnread(ctx context.Context, remote string, err error) {
-	missions.Notify(ctx, missions.Notice{Text: fmt.Sprintf("what was fetched from %s can't be looked through whole (umbra doctor): %v", remote, err)})
+func (s *holderSearch) noteUnread(ctx context.Context, came string, err error) {
+	missions.Notify(ctx, missions.Notice{Text: fmt.Sprintf("what was %s can't be looked through whole (umbra doctor): %v", came, err)})
+}
+
+// readsLine is what is wrong with a snapshot or one before it, by first parents: the mission's
+// own ones, which doctor mends.
+func (s *holderSearch) readsLine(tip gitstore.ID) error {
+	for id := tip; ; id = s.parents[id][0] {
+		if s.torn[id] != nil || len(s.parents[id]) == 0 {
+			return s.torn[id]
+		}
+	}
 }
 
 // searchHistory looks through the snapshots that a ref leads to, and notes whose history holds
@@ -138,10 +149,16 @@ func (s *holderSearch) noteUnread(ctx context.Context, remote string, err error)
 func (s *holderSearch) searchHistory(ctx context.Context, ref gitstore.Ref, known map[string]missions.Holder) error {
 	remote := ref.Name.Remote()
 	own := remote == "" && ref.Name.Kind() != gitstore.RefPin
-	if err := s.walk(ctx, ref.ID, known); err != nil && remote != "" && ctx.Err() == nil {
-		s.noteUnread(ctx, remote, err)
-	} else if err != nil {
+	switch err := s.walk(ctx, ref.ID, known); {
+	case err == nil:
+	case ctx.Err() != nil:
 		return err
+	case remote != "":
+		s.noteUnread(ctx, "fetched from "+remote, err)
+	case s.readsLine(ref.ID) != nil:
+		return err
+	default:
+		s.noteUnread(ctx, "merged or promoted", err)
 	}
 	if own && !known[ref.Name.Mission()].Removed { // the next snapshot will hold what the newest one does
 		for _, path := range s.paths[ref.ID] {
@@ -186,7 +203,7 @@ func (s *holderSearch) walk(ctx context.Context, tip gitstore.ID, known map[stri
 			s.parents[id] = snap.Parents
 			err = s.look(snap, known)
 		}
-		s.unread[id] = err
+		s.unread[id], s.torn[id] = err, err
 		for _, parent := range slices.Backward(s.parents[id]) { // the first one is gone through first
 			if !s.walked[parent] {
 				todo = append(todo, parent)

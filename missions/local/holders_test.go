@@ -219,6 +219,10 @@ func TestForgetNamesWhatWasPushed(t *testing.T) {
 		t.Fatal(err)
 	}
 	twin := made.Missions[0]
+	c.writeIn(twin.Workspace, "own.txt", "only there\n")
+	if _, err := c.local.Snapshot(t.Context(), missions.SnapshotRequest{Caller: c.caller(), Mission: "twin"}); err != nil {
+		t.Fatal(err)
+	}
 	c.write("other.txt", "two\n")
 	c.snapshot("other")
 	c.push()
@@ -240,7 +244,7 @@ func TestForgetNamesWhatWasPushed(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for path, want := range map[string]int{"key.txt": 4, "other.txt": 2, "late.txt": 0} {
+	for path, want := range map[string]int{"key.txt": 4, "own.txt": 2, "other.txt": 2, "late.txt": 0} {
 		found, err := c.local.Forget(t.Context(), missions.ForgetRequest{Caller: c.caller(), Mission: "work", Path: path})
 		c.fails("forget", err, missions.KindConflict)
 		var refs []string
@@ -248,7 +252,7 @@ func TestForgetNamesWhatWasPushed(t *testing.T) {
 			refs = append(refs, to.Refs...)
 		}
 		named := slices.ContainsFunc(refs, func(ref string) bool { return strings.HasSuffix(ref, twin.ID) })
-		if len(refs) != want || named != (path == "key.txt") || len(found.Trash) > 0 {
+		if len(refs) != want || named != (path == "key.txt" || path == "own.txt") || len(found.Trash) > 0 {
 			t.Errorf("%s is in %q, in the trash %q", path, refs, found.Trash)
 		}
 	}

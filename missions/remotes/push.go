@@ -229,7 +229,7 @@ func (u *pushing) send(ctx context.Context, list []*projects.Mission, refs []tra
 		if one.State != missions.TransferRejected && one.State != missions.TransferDiverged {
 			u.remote.Pushed[m.ID] = m.Tip.ID
 		}
-		if refused[remoteRef(u.remote.Project, gitstore.AgentRef(m.ID))] != "" || u.remote.Pushed[m.ID] == m.Tip.ID {
+		if u.remote.Pushed[m.ID] == m.Tip.ID { // of what was refused, git may not know either
 			delete(u.remote.Sending, m.ID)
 		}
 	}

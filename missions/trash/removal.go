@@ -158,7 +158,7 @@ func (b *Bin) missionsWithin(m *projects.Mission) ([]*projects.Mission, error) {
 // removeMission moves one mission to the trash: first its workspace, after a last
 // snapshot, then its conversations in Umbra's own store, then its refs.
 func (b *Bin) removeMission(ctx context.Context, m *projects.Mission, r missions.RemoveRequest, result *missions.RemoveResult) error {
-	if r.Workspace && m.Binding.Fork != nil && !isWorkspaceMoved(m) {
+	if r.Workspace && m.Binding.MadeByUmbra && m.Binding.Fork != nil && !isWorkspaceMoved(m) {
 		if err := b.TrashWorkspace(ctx, m, result); err != nil {
 			return err
 		}
