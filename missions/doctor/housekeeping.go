@@ -123,7 +123,18 @@ func (e *Examiner) HousekeepWhenQuiet(ctx context.Context, dir string, pause tim
 	if err != nil {
 		return missions.Housekeeping{}, home.LockError(err)
 	}
-	defer func() { _ = held.Release() }()
+	done, err := e.housekeepAndPrune(ctx, p, pause)
+	if err := errors.Join(err, held.Release()); err != nil {
+		return done, err
+	}
+	// Whatever is wrong with this project, or hangs where a session's agent worked.
+	if err := e.rooms.Imports.ImportWhenDue(ctx); err != nil {
+		e.Logger.Warn("import sessions", "error", err)
+	}
+	return done, nil
+}
+
+func (e *Examiner) housekeepAndPrune(ctx context.Context, p *projects.Project, pause time.Duration) (missions.Housekeeping, error) {
 	for {
 		done, err := e.tryHousekeeping(ctx, p, pause)
 		if err == errStirred {
@@ -132,9 +143,6 @@ func (e *Examiner) HousekeepWhenQuiet(ctx context.Context, dir string, pause tim
 		if err == nil && done.Problem == "" {
 			if perr := e.rooms.Prunes.PruneWhenDue(ctx, p); perr != nil {
 				e.Logger.Warn("prune", "project", p.Name, "error", perr)
-			}
-			if ierr := e.rooms.Imports.ImportWhenDue(ctx); ierr != nil {
-				e.Logger.Warn("import sessions", "error", ierr)
 			}
 		}
 		if err == nil && (done.Problem != "" || done.Packed == 0) {
