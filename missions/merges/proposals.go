@@ -77,7 +77,7 @@ func (p *plan) toPropose() (list []*question) {
 	again := at != nil && (at.Times < at.Most || at.Mission != "") // or it works already
 	for _, q := range p.open() {
 		one := p.proposalFor(q)
-		isMerged := q.Severity == missions.SeverityMedium && p.state.isBad(p.tree.String())
+		isMerged := q.Severity == missions.SeverityMedium && isRegular(q.merged) && p.state.isBad(p.tree.String())
 		switch {
 		case q.Severity == missions.SeverityHigh && one == nil:
 			list = append(list, q)
@@ -102,10 +102,17 @@ func (p *plan) wantedMerger() string {
 	return p.state.Merger.Agent
 }
 
-// addProposedTree makes the tree that has all that is proposed, if nothing else is open.
+// isLeftToGit reports whether Git merged a path to what no agent can write: a file that has
+// another name now, or a link. A user alone can choose otherwise.
+func (q *question) isLeftToGit() bool {
+	return q.Severity == missions.SeverityMedium && len(q.conflicts) == 0 && !isRegular(q.merged)
+}
+
+// addProposedTree makes the tree that has all that is proposed, if nothing else is open that
+// an agent could write.
 func (p *plan) addProposedTree() error {
 	p.proposed = gitstore.ID{}
-	open := p.open()
+	open := slices.DeleteFunc(p.open(), func(q *question) bool { return p.proposalFor(q) == nil && q.isLeftToGit() })
 	if len(open) == 0 {
 		return nil
 	}
@@ -143,6 +150,7 @@ func (p *plan) judgeProposals() error {
 	for _, q := range p.open() {
 		one := p.proposalFor(q)
 		switch {
+		case one == nil: // it is left to Git
 		case isBad:
 			one.Refused, one.Failed = "the check does not pass with what was proposed", true
 		case p.state.Auto == missions.MergeMedium:
