@@ -83,42 +83,56 @@ func (w wholes) putChosen(tree *records.Tree, q *question, e gitstore.TreeEntry,
 		ends = append(ends, beside[:]...)
 	}
 	for _, end := range ends {
-		if err := w.keepPerm(q.Path+end, chosen.Take); err != nil {
+		if err := w.keepPerm(q.Path+end, chosen); err != nil {
 			return err
 		}
 	}
 	return put(tree, q.Path, e)
 }
 
-// keepPerm keeps the permission bits of a path that Git has removed, and that is taken from a
-// side all the same.
-func (w wholes) keepPerm(path string, take missions.MergeTake) error {
-	modes, from := w.were, w.treeOf(take)
-	if from.IsZero() {
-		return nil
-	}
-	merged, err := w.entryAt(w.git, path)
-	if err != nil || !merged.ID.IsZero() {
+// keepPerm keeps the permission bits of a path that Git has removed, and that is there all the
+// same: those of the side it is taken from. What a user or an agent wrote has those of the
+// first side that has a file there, so that nothing private is opened to others.
+func (w wholes) keepPerm(path string, chosen choice) error {
+	if merged, err := w.entryAt(w.git, path); err != nil || !merged.ID.IsZero() {
 		return err
 	}
-	e, err := w.entryAt(from, path)
-	if err != nil || e.ID.IsZero() {
-		return err
-	}
-	if take != missions.TakeOurs {
-		for _, side := range w.sides {
-			if side.tree == from {
-				if modes, err = recordedModes(w.into.Project, side); err != nil {
-					return err
-				}
+	for i, tree := range w.trees() {
+		if !chosen.isContent() && !w.isTakenFrom(i, chosen.Take) {
+			continue
+		}
+		e, err := w.entryAt(tree, path)
+		if err != nil {
+			return err
+		}
+		if e.ID.IsZero() || chosen.isContent() && !isRegular(e) {
+			continue
+		}
+		modes := w.were
+		if i > 0 {
+			if modes, err = recordedModes(w.into.Project, w.sides[i-1]); err != nil {
+				return err
 			}
 		}
-	}
-	perm := modes.Perm(path, e.Mode)
-	if bits, known := perm.Known(); known && perm != w.modes.Perm(path, e.Mode) {
-		w.modes.Unusual[path] = bits
+		perm := modes.Perm(path, e.Mode)
+		if bits, known := perm.Known(); known && perm != w.modes.Perm(path, e.Mode) {
+			w.modes.Unusual[path] = bits
+		}
+		return nil
 	}
 	return nil
+}
+
+// isTakenFrom reports whether a choice takes a path from one of the trees. Two sides may have
+// the same tree, and other permission bits.
+func (w wholes) isTakenFrom(i int, take missions.MergeTake) bool {
+	switch {
+	case i == 0:
+		return take == missions.TakeOurs
+	case take == missions.TakeTheirs:
+		return i == 1
+	}
+	return w.sides[i-1].mission.ID == string(take)
 }
 
 // putLogs gives a tree the logs that go with a database of another tree, or none if that is
