@@ -112,7 +112,7 @@ func runMerge(c *call.Call, o mergeOptions) error {
 	a := &asker{c: c, timeout: o.timeout, skipped: map[string]bool{}}
 	if a.result, err = svc.Merge(ctx, r); err == nil && step == missions.MergeResolve && o.goesOn {
 		r = continuing(r, a.result.Into)
-		a.result, err = svc.Merge(ctx, r)
+		a.result, err = a.merge(r)
 	}
 	ends := r.Step == missions.MergeBegin || r.Step == missions.MergeContinue
 	if err == nil && ends && !r.Preview {
