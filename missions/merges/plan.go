@@ -280,6 +280,14 @@ func (p *plan) judgeConflict(i int, c merge.Conflict) (missions.Severity, string
 	their := p.sides[i].mission.Name
 	mine := strings.Join(slices.DeleteFunc(slices.Clone(p.paths[c.Path].Missions), func(name string) bool { return name == their }), ", ")
 	gone := func(e gitstore.TreeEntry) bool { return e.ID.IsZero() }
+	if gone(c.Ours) != gone(c.Theirs) {
+		alike, err := p.whoHas(c.Path, p.paths[c.Path].Missions, !gone(c.Ours))
+		if err != nil {
+			return "", "", err
+		}
+		alike = slices.DeleteFunc(alike, func(name string) bool { return name == their })
+		mine = cmp.Or(strings.Join(alike, ", "), mine)
+	}
 	switch {
 	case c.Database && (gone(c.Base) || gone(c.Ours) == gone(c.Theirs)):
 		return missions.SeverityCritical, "a database with its logs, changed in each", nil
@@ -303,6 +311,27 @@ func (p *plan) judgeConflict(i int, c merge.Conflict) (missions.Severity, string
 	}
 	reason, err := p.reasonOfLines(c, mine, their)
 	return missions.SeverityHigh, reason, err
+}
+
+// whoHas are those of some missions that have something at a path, or that have nothing.
+func (p *plan) whoHas(path string, names []string, has bool) (list []string, err error) {
+	for i, tree := range p.trees() {
+		name := p.into.Name
+		if i > 0 {
+			name = p.sides[i-1].mission.Name
+		}
+		if !slices.Contains(names, name) {
+			continue
+		}
+		e, err := p.entryAt(tree, path)
+		if err != nil {
+			return nil, err
+		}
+		if e.ID.IsZero() != has {
+			list = append(list, name)
+		}
+	}
+	return list, nil
 }
 
 func isRegular(e gitstore.TreeEntry) bool {
