@@ -1,6 +1,9 @@
 package merges
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/syntax"
@@ -18,7 +21,7 @@ func (p *plan) doubt(q *question) error {
 	}
 	if isText, err := p.isText(q.merged); err != nil || !isText {
 		if p.state.Driver.Name != "" { // Git itself never merges the content of what is no text
-			q.raise(missions.SeverityCritical, "no text, and merged by "+p.state.engine())
+			q.raise(missions.SeverityCritical, "no text, and merged by "+p.state.engine()+q.without)
 		}
 		return err
 	}
@@ -38,8 +41,67 @@ func (p *plan) doubt(q *question) error {
 			return err
 		}
 	}
-	q.raise(missions.SeverityCritical, "does not parse any more as "+p.state.engine()+" merged it: "+problem)
+	q.raise(missions.SeverityCritical, "does not parse any more as "+p.state.engine()+" merged it: "+problem+q.without)
 	return nil
+}
+
+// sayWithout says of what Git merged which choices leave no file there: of a file that one
+// side renamed those of its old name and of its new one may be different ones.
+func (p *plan) sayWithout() error {
+	for _, q := range p.paths {
+		if q.Severity != missions.SeverityMedium || len(q.conflicts) > 0 {
+			continue
+		}
+		names := []string{p.into.Name}
+		for _, from := range p.sidesOf(q) {
+			names = append(names, from.mission.Name)
+		}
+		without, err := p.whoHas(q.Path, names, false)
+		if err != nil {
+			return err
+		}
+		for i, name := range without {
+			switch {
+			case name == p.into.Name:
+				without[i] = "ours (" + name + ")"
+			case len(p.sides) == 1:
+				without[i] = "theirs (" + name + ")"
+			}
+		}
+		merged, err := p.entryAt(p.git, q.Path)
+		if err != nil {
+			return err
+		}
+		if merged.ID.IsZero() {
+			without = append([]string{"merged"}, without...)
+		}
+		if len(without) > 0 {
+			q.without = "; with " + strings.Join(without, " or ") + " no file is left there"
+			q.Reason += q.without
+		}
+	}
+	return nil
+}
+
+// whoHas are those of some missions that have something at a path, or that have nothing.
+func (p *plan) whoHas(path string, names []string, has bool) (list []string, err error) {
+	for i, tree := range p.trees() {
+		name := p.into.Name
+		if i > 0 {
+			name = p.sides[i-1].mission.Name
+		}
+		if !slices.Contains(names, name) {
+			continue
+		}
+		e, err := p.entryAt(tree, path)
+		if err != nil {
+			return nil, err
+		}
+		if e.ID.IsZero() != has {
+			list = append(list, name)
+		}
+	}
+	return list, nil
 }
 
 // problemOf is why what a path could be does not parse.

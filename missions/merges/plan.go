@@ -53,6 +53,7 @@ type question struct {
 	conflicts map[int]merge.Conflict // by the side that it is with
 	answers   map[int]missions.MergeTake
 	of        string // what the sides have there, for choices
+	without   string // which choices leave no file there, "" where none does
 	merged    gitstore.TreeEntry
 	// isDatabase says that the logs beside it become what it becomes.
 	isDatabase bool
@@ -170,7 +171,7 @@ func (p *plan) foldSides() error {
 		return err
 	}
 	p.dropParts()
-	return nil
+	return p.sayWithout()
 }
 
 // mergeModes merges what trees can't hold: ours is the mission that is merged into, which
@@ -311,27 +312,6 @@ func (p *plan) judgeConflict(i int, c merge.Conflict) (missions.Severity, string
 	}
 	reason, err := p.reasonOfLines(c, mine, their)
 	return missions.SeverityHigh, reason, err
-}
-
-// whoHas are those of some missions that have something at a path, or that have nothing.
-func (p *plan) whoHas(path string, names []string, has bool) (list []string, err error) {
-	for i, tree := range p.trees() {
-		name := p.into.Name
-		if i > 0 {
-			name = p.sides[i-1].mission.Name
-		}
-		if !slices.Contains(names, name) {
-			continue
-		}
-		e, err := p.entryAt(tree, path)
-		if err != nil {
-			return nil, err
-		}
-		if e.ID.IsZero() != has {
-			list = append(list, name)
-		}
-	}
-	return list, nil
 }
 
 func isRegular(e gitstore.TreeEntry) bool {
