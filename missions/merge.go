@@ -179,6 +179,7 @@ type MergeText struct {
 	Mission string `json:"mission"`
 	Patch   string `json:"patch"` // since what it has in common with the others
 	Deleted bool   `json:"deleted,omitempty"`
+	Absent  bool   `json:"absent,omitempty"` // neither before nor now is it there
 }
 
 // MergeResult is the plan of a merge and, when done, its outcome.

@@ -362,6 +362,8 @@ func WriteTexts(p *print.Printer, q missions.MergedPath) {
 		switch {
 		case side.Deleted:
 			p.Line("%s has deleted it", print.Clean(side.Mission))
+		case side.Absent:
+			p.Line("%s has nothing there", print.Clean(side.Mission))
 		case side.Patch == "":
 			p.Line("%s has it as it was before", print.Clean(side.Mission))
 		}

@@ -61,6 +61,7 @@ func (p *plan) texts(q *question) (*missions.MergeTexts, error) {
 		if side == "ours" {
 			e = one.Ours
 		}
+		text.Absent = e.ID.IsZero() && one.Base.ID.IsZero()
 		if text.Deleted = e.ID.IsZero() && !one.Base.ID.IsZero(); !text.Deleted {
 			text.Patch, err = p.patch(one.Conflict, side, "", name)
 		}
