@@ -24,8 +24,8 @@ func Import(file func(c *call.Call, file, name string) error) *call.Verb {
 mission's becomes a closed mission, with its conversation as it is and the files as they
 are now: umbra mission resume and umbra fork go on with it, also when the agent has deleted
 it. Nothing is changed in the stores. Do it again at any time: what is kept already is passed
-over, and what was said since is added. It is done daily by itself from then on, for the
-agents that were asked for (import.daily in the configuration). Of OpenCode, the sessions are found that were
+over, and what was said since is added. While Umbra is in use it is done daily by itself
+from then on, for the agents that were asked for (import.daily in the configuration). Of OpenCode, the sessions are found that were
 there with Umbra's plugin.
 
 With FILE, the missions that umbra export has written to it are NAME/MISSION here, as if
@@ -95,7 +95,7 @@ func describeImport(p *print.Printer, r missions.ImportResult) {
 		p.Line("  to go on with one: umbra mission resume NAME; all of them: umbra mission ls --all")
 	}
 	if r.Daily {
-		p.Line("  later ones are imported daily by themselves; umbra config set import.daily false ends that")
+		p.Line("  later ones are imported daily while Umbra is in use; umbra config set import.daily false ends that")
 	}
 }
 

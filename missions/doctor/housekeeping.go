@@ -55,40 +55,46 @@ func (e *Examiner) ProjectsToHousekeep(u Urgency) []string {
 const RestEvery = 10 * time.Minute
 
 // StartHousekeeping starts the housekeeping of a project that needs it, or is to be pruned, or
-// with which sessions are to be imported, in a process of its own, where this one may not do it. What is borrowed is no reason: a command
-// is not followed by a process for each clone.
+// with which sessions are to be imported, in a process of its own, where this one may not do
+// it. What is borrowed is no reason: a command is not followed by a process for each clone.
 func (e *Examiner) StartHousekeeping(p *projects.Project) {
 	if e.StartHousekeeper == nil || e.Space.CheckRoom() != nil {
 		return
 	}
 	b, err := upkeep.BulkOf(p.Store) // doctor says what is wrong
-	if err == nil && Due.needsHousekeeping(b) || e.rooms.Prunes.IsDue(p) || e.rooms.Imports.IsImportDue() {
-		e.startApart(p, e.StartHousekeeper)
+	imports := e.rooms.Imports.IsImportDue()
+	if err == nil && Due.needsHousekeeping(b) || imports || e.rooms.Prunes.IsDue(p) {
+		e.startApart(p, imports, e.StartHousekeeper)
 	}
 }
 
 // StartDaily has start begin the housekeeping of a project that is to be pruned by itself, or
-// with which sessions are to be imported: it takes memory that a process which stays would keep. The others have their turn when
-// something was written again: they would all be at it at once.
+// with which sessions are to be imported: it takes memory that a process which stays would
+// keep. The others have their turn when something was written again: they would all be at it
+// at once.
 func (e *Examiner) StartDaily(start func(dir string) error) {
 	all, _ := e.AllProjects() // doctor says what is wrong
 	imports := e.rooms.Imports.IsImportDue()
 	for _, p := range all {
-		if (imports || e.rooms.Prunes.IsDue(p)) && e.startApart(p, start) {
+		if (imports || e.rooms.Prunes.IsDue(p)) && e.startApart(p, imports, start) {
 			return
 		}
 	}
 }
 
 // startApart starts the housekeeping of a project, unless some process is at it or was of no
-// use just now.
-func (e *Examiner) startApart(p *projects.Project, start func(dir string) error) (started bool) {
+// use just now. Imports says that it imports sessions as well.
+func (e *Examiner) startApart(p *projects.Project, imports bool, start func(dir string) error) (started bool) {
 	if info, err := os.Stat(e.vainFile(p)); err == nil && e.Now().Sub(info.ModTime()).Abs() < RestEvery {
 		return false
 	}
 	held, err := e.holdHousekeeping(p)
 	if err == nil {
-		if err = held.Release(); err == nil {
+		err = held.Release()
+		if err == nil && imports {
+			err = e.rooms.Imports.NoteImportBegun(context.Background())
+		}
+		if err == nil {
 			err = start(p.Dir)
 		}
 	}
@@ -124,14 +130,12 @@ func (e *Examiner) HousekeepWhenQuiet(ctx context.Context, dir string, pause tim
 		return missions.Housekeeping{}, home.LockError(err)
 	}
 	done, err := e.housekeepAndPrune(ctx, p, pause)
-	if err := errors.Join(err, held.Release()); err != nil {
-		return done, err
-	}
+	err = errors.Join(err, held.Release())
 	// Whatever is wrong with this project, or hangs where a session's agent worked.
-	if err := e.rooms.Imports.ImportWhenDue(ctx); err != nil {
-		e.Logger.Warn("import sessions", "error", err)
+	if ierr := e.rooms.Imports.ImportWhenDue(ctx); ierr != nil {
+		e.Logger.Warn("import sessions", "error", ierr)
 	}
-	return done, nil
+	return done, err
 }
 
 func (e *Examiner) housekeepAndPrune(ctx context.Context, p *projects.Project, pause time.Duration) (missions.Housekeeping, error) {

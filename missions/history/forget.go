@@ -26,7 +26,11 @@ func (rd *Reader) Forget(ctx context.Context, r missions.ForgetRequest) (mission
 	if err != nil {
 		return found, err
 	}
-	refused := missions.Errorf(missions.KindConflict, strings.Join(forgettingSteps(found, config.Capture.Secrets, rd.Home.Path("statcache")), "\n"),
+	steps := forgettingSteps(found, config.Capture.Secrets, rd.Home.Path("statcache"))
+	if rd.DailyImport() != nil {
+		steps = append(steps, "sessions that are still in their agents' own stores are imported again daily; to end that:", "umbra config set import.daily false")
+	}
+	refused := missions.Errorf(missions.KindConflict, strings.Join(steps, "\n"),
 		"%s can't be taken out of the snapshots that hold it (%s): their ids, and those of all that come after them, would change, "+
 			"and pins, restores, forks and conversations go by them",
 		found.Path, describeHolders(found.Missions))

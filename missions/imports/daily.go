@@ -1,10 +1,10 @@
 package imports
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"slices"
 	"time"
 
@@ -12,67 +12,101 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore/journal"
 	"github.com/umbra-vcs/umbra/gitstore/lock"
 	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/projects"
 )
 
-// Every is how long after an import by itself the next is due.
-const Every = 24 * time.Hour
+// Every is how long after an import by itself the next is due: a little less than a day, so
+// that one which is looked for once a day is not missed by a minute.
+const Every = 22 * time.Hour
+
+const (
+	// rest is how long after an import that did not come to its end the next is begun.
+	rest = 2 * time.Hour
+	// settled is for how long a session must not have been written, to be imported by itself:
+	// its agent may be at work.
+	settled = time.Hour
+	// again is for how long after a session was written last it is tried again, if it could
+	// not be imported: it may be open in an agent, or its directory on a disk that is not there.
+	again = 30 * 24 * time.Hour
+)
 
 // daily is what is remembered of importing by itself, which goes on with what the user has
 // asked for. Where the file is lost or damaged, nothing is imported until the user asks again.
 type daily struct {
-	Home     string    `json:"home"`            // where that was: a copy of a home imports nothing by itself
-	Asked    []asked   `json:"asked"`           // one for each agent, or one for all
+	Home     string    `json:"home"` // where that was: a copy of a home imports nothing by itself
+	Machine  string    `json:"machine"`
+	Asked    []asked   `json:"asked"`
 	LookedAt time.Time `json:"looked,omitzero"` // when the last import came to its end, the user's own too
+	TriedAt  time.Time `json:"tried,omitzero"`  // when one was begun last, by itself
 	Imported int       `json:"imported,omitempty"`
 	Problem  string    `json:"problem,omitempty"`
 	Fix      string    `json:"fix,omitempty"`
 }
 
-// asked is what the user has once asked for.
+// asked is what the user has once asked for: one for each agent, or for all, and for each
+// place where they keep their sessions.
 type asked struct {
-	Caller missions.Caller `json:"caller"` // who asked, for where the agents keep their sessions
-	Agent  string          `json:"agent,omitempty"`
-	// From is since when a session must have been written to be looked at: what the user left
-	// out at first, by --since, is not taken in later, nor is what was there before a project
-	// was erased.
+	Env   map[string]string `json:"env"` // where that is
+	Agent string            `json:"agent,omitempty"`
+	// Since is what the user left out: no session that was written last before is taken in.
+	Since time.Time `json:"since,omitzero"`
+	// From is since when a session must have been written to be looked at.
 	From time.Time `json:"from"`
 }
+
+func (a asked) is(b asked) bool { return a.Agent == b.Agent && maps.Equal(a.Env, b.Env) }
 
 func (im *Importer) dailyFile() string { return im.Home.Path("importing.json") }
 
 func (im *Importer) readDaily() (d daily) {
 	text, err := disk.ReadFile(im.dailyFile())
-	if err != nil || json.Unmarshal(text, &d) != nil || d.Home != im.Home.Dir {
+	if err != nil || json.Unmarshal(text, &d) != nil || d.Home != im.Home.Dir || d.Machine != im.Home.Machine {
 		return daily{}
 	}
 	return d
 }
 
-func (im *Importer) writeDaily(d daily) error {
-	d.Home = im.Home.Dir
-	text, err := json.Marshal(d)
+// changeDaily changes what is remembered; one process at a time does.
+func (im *Importer) changeDaily(ctx context.Context, change func(*daily)) error {
+	held, err := lock.Wait(ctx, im.Home.Path("locks", "importing-note"), lock.Exclusive, im.Self)
 	if err != nil {
 		return err
 	}
-	return journal.WriteVolatile(im.Home.Dir, im.dailyFile(), 0o600, append(text, '\n'))
+	d := im.readDaily()
+	change(&d)
+	d.Home, d.Machine = im.Home.Dir, im.Home.Machine
+	text, err := json.Marshal(d)
+	if err == nil {
+		err = journal.WriteVolatile(im.Home.Dir, im.dailyFile(), 0o600, append(text, '\n'))
+	}
+	return errors.Join(err, held.Release())
 }
 
 // remember has an import that the user asked for be done daily from now on.
-func (im *Importer) remember(r missions.ImportRequest, begun time.Time, result missions.ImportResult) error {
-	one := asked{Caller: r.Caller, Agent: r.Agent, From: nextFrom(begun, result)}
-	one.Caller.Cwd, one.Caller.Mission = im.Home.Dir, "" // it is nobody's who works somewhere
-	d := im.readDaily()
-	if r.Agent == "" {
-		d.Asked = nil
+func (im *Importer) remember(ctx context.Context, r missions.ImportRequest, begun time.Time, result missions.ImportResult) error {
+	one := asked{Env: map[string]string{}, Agent: r.Agent, From: nextFrom(begun, result)}
+	if r.Since != "" {
+		var err error
+		if one.Since, err = missions.ParseWhen(r.Since, begun); err != nil {
+			return err
+		}
 	}
-	d.Asked = slices.DeleteFunc(d.Asked, func(before asked) bool { return before.Agent == r.Agent })
-	d.Asked, d.LookedAt, d.Problem, d.Fix = append(d.Asked, one), im.Now(), "", ""
-	return im.writeDaily(d)
+	names := []string{"HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME"}
+	for _, a := range im.Adapters {
+		names = append(names, projects.AgentVariables(a)...)
+	}
+	for _, name := range names {
+		if value := r.Caller.Env[name]; value != "" {
+			one.Env[name] = value
+		}
+	}
+	return im.changeDaily(ctx, func(d *daily) {
+		d.Asked = slices.DeleteFunc(d.Asked, func(before asked) bool {
+			return one.is(before) || one.Agent == "" && maps.Equal(before.Env, one.Env)
+		})
+		d.Asked, d.LookedAt, d.Problem, d.Fix = append(d.Asked, one), im.Now(), "", ""
+	})
 }
-
-// again is for how long after a session was written last it is tried again, if it could not be
-// imported: it may be open in an agent, or its directory on a disk that is not there.
-const again = 30 * 24 * time.Hour
 
 // nextFrom is since when a session must have been written for the next import: since this one
 // has begun, or since the first was that is to be tried again.
@@ -86,20 +120,34 @@ func nextFrom(begun time.Time, result missions.ImportResult) time.Time {
 	return from
 }
 
-// IsImportDue reports whether sessions are to be imported by themselves now. It is cheap enough for
-// each idle point.
-func (im *Importer) IsImportDue() bool {
-	if !im.CurrentConfig().Import.Daily {
-		return false
-	}
-	d, now := im.readDaily(), im.Now()
+// isWanted reports whether the configuration lets sessions be imported by themselves. The file
+// says so, as it is now; one that is broken or gone lets nothing.
+func (im *Importer) isWanted() bool {
+	config, broken, err := im.Home.ReadConfig()
+	return err == nil && broken == nil && config.Import.Daily
+}
+
+func (d daily) isDue(now time.Time) bool {
 	return len(d.Asked) > 0 && (d.LookedAt.After(now) || now.Sub(d.LookedAt) >= Every)
+}
+
+// IsImportDue reports whether a process is to be started that calls ImportWhenDue. It is cheap
+// enough for each idle point.
+func (im *Importer) IsImportDue() bool {
+	d, now := im.readDaily(), im.Now()
+	return d.isDue(now) && now.Sub(d.TriedAt).Abs() >= rest && im.isWanted()
+}
+
+// NoteImportBegun notes that such a process is about to be started: another is not for a
+// while, whatever becomes of this one.
+func (im *Importer) NoteImportBegun(ctx context.Context) error {
+	return im.changeDaily(ctx, func(d *daily) { d.TriedAt = im.Now() })
 }
 
 // ImportWhenDue imports what the user has once asked for, if that is due and no other process
 // is at it. What is wrong is said by DailyImport, and tried again a day later.
 func (im *Importer) ImportWhenDue(ctx context.Context) error {
-	if !im.IsImportDue() {
+	if !im.readDaily().isDue(im.Now()) || !im.isWanted() {
 		return nil
 	}
 	held, err := lock.Try(im.Home.Path("locks", "importing"), lock.Exclusive, im.Self)
@@ -110,46 +158,72 @@ func (im *Importer) ImportWhenDue(ctx context.Context) error {
 		return err
 	}
 	defer func() { _ = held.Release() }()
-	var failed error
-	done, imported := im.readDaily().Asked, 0
-	for i, one := range done {
-		begun, r := im.Now(), missions.ImportRequest{Caller: one.Caller, Agent: one.Agent}
-		if one.From.Before(begun) { // else the clock was wrong, and nobody knows since when
-			r.Since = one.From.UTC().Format(time.RFC3339)
-		}
-		result, err := im.importSessions(ctx, r)
-		imported += result.Count(missions.ImportNew)
-		if failed = cmp.Or(failed, err); err == nil {
-			done[i].From = nextFrom(begun, result)
-		}
+	if !im.readDaily().isDue(im.Now()) {
+		return nil // another process has just done it
+	}
+	if err := im.NoteImportBegun(ctx); err != nil {
+		return err
+	}
+	before, imported, failed := im.readDaily().Asked, 0, error(nil)
+	done := slices.Clone(before)
+	for i, one := range before {
+		from, n, err := im.importAgain(ctx, one)
+		done[i].From, imported, failed = from, imported+n, errors.Join(failed, err)
 	}
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	d := im.readDaily() // the user may have asked for more meanwhile
-	for i, one := range d.Asked {
-		at := slices.IndexFunc(done, func(before asked) bool { return before.Agent == one.Agent })
-		if at >= 0 && done[at].From.After(one.From) {
-			d.Asked[i].From = done[at].From
+	err = im.changeDaily(ctx, func(d *daily) {
+		for i, one := range d.Asked { // the user may have asked meanwhile
+			if at := slices.IndexFunc(before, one.is); at >= 0 && before[at].From.Equal(one.From) {
+				d.Asked[i].From = done[at].From
+			}
 		}
+		d.LookedAt, d.Imported, d.Problem, d.Fix = im.Now(), d.Imported+imported, "", ""
+		if failed != nil {
+			said := missions.AsError(failed)
+			d.Problem, d.Fix = said.Message, said.Hint
+		}
+	})
+	return errors.Join(failed, err)
+}
+
+// importAgain imports what came since; from is since when the next import looks.
+func (im *Importer) importAgain(ctx context.Context, one asked) (from time.Time, imported int, err error) {
+	until := im.Now().Add(-settled)
+	since := one.From
+	if since.After(until) { // it was just now, or the clock was wrong
+		since = until.Add(-again)
 	}
-	d.LookedAt, d.Imported, d.Problem, d.Fix = im.Now(), d.Imported+imported, "", ""
-	if failed != nil {
-		said := missions.AsError(failed)
-		d.Problem, d.Fix = said.Message, said.Hint
+	if since.Before(one.Since) {
+		since = one.Since
 	}
-	return errors.Join(failed, im.writeDaily(d))
+	r := missions.ImportRequest{Caller: missions.Caller{Cwd: im.Home.Dir, Env: one.Env}, Agent: one.Agent, Since: since.UTC().Format(time.RFC3339)}
+	result, err := im.importSessions(ctx, r, until)
+	if err != nil {
+		return one.From, result.Count(missions.ImportNew), err
+	}
+	return nextFrom(until, result), result.Count(missions.ImportNew), nil
 }
 
 // DailyImport says how sessions are imported by themselves, nil if they are not.
 func (im *Importer) DailyImport() *missions.DailyImport {
 	d := im.readDaily()
-	if len(d.Asked) == 0 || !im.CurrentConfig().Import.Daily {
+	if len(d.Asked) == 0 || !im.isWanted() {
 		return nil
 	}
 	said := missions.DailyImport{LookedAt: d.LookedAt, NextAt: d.LookedAt.Add(Every), Imported: d.Imported, Problem: d.Problem, Fix: d.Fix}
+	if now := im.Now(); said.Problem == "" && d.isDue(now) && d.TriedAt.After(d.LookedAt) && now.Sub(d.TriedAt) >= rest {
+		said.Problem, said.Fix = "the last one did not come to its end", "umbra import"
+	}
 	for _, one := range d.Asked {
-		said.Agents = append(said.Agents, cmp.Or(one.Agent, "all"))
+		name := one.Agent
+		if name == "" {
+			name = "all"
+		}
+		if !slices.Contains(said.Agents, name) {
+			said.Agents = append(said.Agents, name)
+		}
 	}
 	return &said
 }

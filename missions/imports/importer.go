@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/agents"
@@ -33,21 +34,22 @@ func New(d *projects.Desk, a *agents.Launcher, s *snapshots.Taker) *Importer {
 // What was asked for so is done daily from then on.
 func (im *Importer) Import(ctx context.Context, r missions.ImportRequest) (missions.ImportResult, error) {
 	begun := im.Now()
-	result, err := im.importSessions(ctx, r)
+	result, err := im.importSessions(ctx, r, time.Time{})
 	if err != nil || r.Preview {
 		return result, err
 	}
-	if err := im.remember(r, begun, result); err != nil { // what is imported is imported
+	if err := im.remember(ctx, r, begun, result); err != nil { // what is imported is imported
 		im.Logger.Warn("remember to import daily", "error", err)
 		return result, nil
 	}
-	result.Daily = im.CurrentConfig().Import.Daily
+	result.Daily = im.isWanted()
 	return result, nil
 }
 
-func (im *Importer) importSessions(ctx context.Context, r missions.ImportRequest) (missions.ImportResult, error) {
+// importSessions imports; until leaves out what was written last after it, zero nothing.
+func (im *Importer) importSessions(ctx context.Context, r missions.ImportRequest, until time.Time) (missions.ImportResult, error) {
 	result := missions.ImportResult{Preview: r.Preview, Sessions: []missions.ImportedSession{}}
-	found, err := im.findSessions(r)
+	found, err := im.findSessions(r, until)
 	if err != nil {
 		return result, err
 	}

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/umbra-vcs/umbra/gitstore/records"
 	"github.com/umbra-vcs/umbra/missions"
@@ -40,8 +41,9 @@ func (f found) describe() missions.ImportedSession {
 }
 
 // findSessions lists the sessions in the stores, in the order in which they were written
-// last. Of several files of one session the newest counts.
-func (im *Importer) findSessions(r missions.ImportRequest) ([]found, error) {
+// last. Of several files of one session the newest counts. Until leaves out what was written
+// last after it, zero nothing.
+func (im *Importer) findSessions(r missions.ImportRequest, until time.Time) ([]found, error) {
 	chosen, err := im.listing(r.Agent)
 	if err != nil {
 		return nil, err
@@ -69,6 +71,9 @@ func (im *Importer) findSessions(r missions.ImportRequest) ([]found, error) {
 			return nil, err
 		}
 		list = slices.DeleteFunc(list, func(f found) bool { return f.Modified.Before(since) })
+	}
+	if !until.IsZero() {
+		list = slices.DeleteFunc(list, func(f found) bool { return f.Modified.After(until) })
 	}
 	slices.SortFunc(list, func(a, b found) int { return cmp.Or(a.Modified.Compare(b.Modified), cmp.Compare(a.Path, b.Path)) })
 	return list, nil

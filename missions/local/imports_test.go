@@ -129,20 +129,27 @@ func TestImportDaily(t *testing.T) {
 		}
 		return s.DailyImport
 	}
-	// next has a day go by and an idle moment come, and returns how many missions there are.
-	next := func() int {
+	// start is an idle moment, and for which projects a process was started in it.
+	start := func() (started []string) {
 		t.Helper()
-		clock.now = clock.now.Add(25 * time.Hour)
-		var started []string
+		isDue := c.local.IsImportDue()
 		c.local.StartDaily(func(dir string) error {
 			started = append(started, dir)
 			return nil
 		})
-		if isDue := c.local.IsImportDue(); isDue != (len(started) == 1) {
+		if isDue != (len(started) == 1) {
 			t.Errorf("due %v, started for %v", isDue, started)
 		}
-		if err := c.local.ImportWhenDue(t.Context()); err != nil {
-			t.Fatal(err)
+		return started
+	}
+	// next has a day go by and an idle moment come, and returns how many missions there are.
+	next := func() int {
+		t.Helper()
+		clock.now = clock.now.Add(25 * time.Hour)
+		for _, dir := range start() {
+			if _, err := c.local.HousekeepWhenQuiet(t.Context(), dir, time.Millisecond); err != nil {
+				t.Fatal(err)
+			}
 		}
 		list, err := c.local.Missions(t.Context(), missions.MissionsRequest{Caller: c.caller(), All: true})
 		if err != nil {
@@ -187,8 +194,32 @@ func TestImportDaily(t *testing.T) {
 	if d := daily(); d == nil || !slices.Equal(d.Agents, []string{"claude"}) || d.Imported != 1 || !d.NextAt.Equal(d.LookedAt.Add(imports.Every)) || d.Problem != "" {
 		t.Errorf("it says %+v", d)
 	}
+	clock.now = clock.now.AddDate(0, 0, -10)
+	if n := next(); n != 2 {
+		t.Errorf("%d missions after the clock was set back", n)
+	}
+	clock.now = clock.now.Add(25 * time.Hour)
+	if first, second := start(), start(); len(first) != 1 || len(second) != 0 {
+		t.Errorf("while one is at it: started for %v and %v", first, second)
+	}
+	if d := daily(); d.Problem != "" {
+		t.Errorf("while one is at it: %+v", d)
+	}
+	clock.now = clock.now.Add(3 * time.Hour)
+	if d := daily(); d.Problem != "the last one did not come to its end" || !c.local.IsImportDue() {
+		t.Errorf("after one that was killed: %+v", d)
+	}
+	var apart []string
+	c.local.StartHousekeeper = func(dir string) error {
+		apart = append(apart, dir)
+		return nil
+	}
+	c.write("a.txt", "more\n")
+	if c.snapshot("no daemon"); len(apart) != 1 {
+		t.Errorf("without a daemon: started for %v", apart)
+	}
 	c.put(c.local.Home.ConfigFile(), "import:\n  daily: false\n")
-	if c.local.Config.Import.Daily = false; next() != 2 || daily() != nil || c.importSessions(missions.ImportRequest{}).Daily {
+	if next() != 2 || daily() != nil || c.importSessions(missions.ImportRequest{}).Daily {
 		t.Errorf("switched off: %+v", daily())
 	}
 	c.healthy()

@@ -188,17 +188,17 @@ func TestRightsOfWhatIsTakenBack(t *testing.T) {
 func TestRightsOfWhatIsWritten(t *testing.T) {
 	t.Parallel()
 	text := "1\n2\n3\n4\n5\n6\n"
-	b, dirs := forksToMerge(t, map[string]string{".env": "secret", "key": text}, "fa", "fb")
+	b, dirs := forksToMerge(t, map[string]string{"private": "secret", "key": text}, "fa", "fb")
 	chmod := func(side, name string, bits os.FileMode) {
 		t.Helper()
 		if err := os.Chmod(filepath.Join(dirs[side], name), bits); err != nil {
 			t.Fatal(err)
 		}
 	}
-	chmod("m", ".env", 0o600)
+	chmod("m", "private", 0o600)
 	for _, name := range []string{"fa", "fb"} {
 		b.writeIn(dirs[name], "key", "fork\n"+text)
-		if err := os.Remove(filepath.Join(dirs[name], ".env")); err != nil {
+		if err := os.Remove(filepath.Join(dirs[name], "private")); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -213,15 +213,15 @@ func TestRightsOfWhatIsWritten(t *testing.T) {
 	}
 	if _, err := b.merge(missions.MergeResolve, func(r *missions.MergeRequest) {
 		r.Choices = []missions.MergeChoice{
-			{Path: ".env", Take: missions.TakeFile, Content: []byte("mine")}, {Path: "key", Take: "fa"}, {Path: "key2", Take: missions.TakeMerged},
+			{Path: "private", Take: missions.TakeFile, Content: []byte("mine")}, {Path: "key", Take: "fa"}, {Path: "key2", Take: missions.TakeMerged},
 		}
 	}); err != nil {
 		t.Fatal(err)
 	}
-	if r, err := b.merge(missions.MergeContinue); err != nil || !r.Done || b.read(".env") != "mine" || b.read("key") != "fork\n"+text {
+	if r, err := b.merge(missions.MergeContinue); err != nil || !r.Done || b.read("private") != "mine" || b.read("key") != "fork\n"+text {
 		t.Fatalf("%+v, %v", r, err)
 	}
-	for _, name := range []string{".env", "key"} {
+	for _, name := range []string{"private", "key"} {
 		if st, err := os.Stat(filepath.Join(b.dir, name)); err != nil || st.Mode().Perm() != 0o600 {
 			t.Errorf("%s: %v, %v", name, st, err)
 		}

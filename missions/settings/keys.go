@@ -75,7 +75,7 @@ func Keys() []Key {
 		{Name: "storage.keep_free", counts: working, example: "1GiB", field: func(c *Config) any { return &c.Storage.KeepFree },
 			Help: "left free on the home's disk, at least 16 MiB; below it nothing is written"},
 		{Name: "import.daily", counts: serving, example: "false", field: func(c *Config) any { return &c.Import.Daily },
-			Help: "what umbra import has taken in of your agents' sessions once, it does daily by itself"},
+			Help: "umbra import of your agents' sessions, once typed, is done daily by itself while Umbra is in use, as config.yml has it"},
 		{Name: "retention.keep_last", least: 1, example: "20", field: func(c *Config) any { return &c.Retention.KeepLast },
 			Help: "umbra prune keeps so many of a mission's newest turns"},
 		{Name: "retention.keep_within", example: "90d", field: func(c *Config) any { return &c.Retention.KeepWithin },
