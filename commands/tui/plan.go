@@ -225,7 +225,7 @@ func (p plan) enter(m *model) tea.Cmd {
 		return nil
 	case p.nothing():
 		m.overlay = nil
-		m.say("nothing differs: nothing was done")
+		m.say("there is nothing to change: nothing was done")
 		return nil
 	}
 	p.stage = doing

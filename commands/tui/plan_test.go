@@ -206,7 +206,7 @@ func TestRestoreFails(t *testing.T) {
 // Nothing to do is said, and not done.
 func TestRestoreOfNothing(t *testing.T) {
 	s := world(4)
-	x := begin(t, s, 100, 24).keys("j", "j", "enter", "enter").sees("nothing differs")
+	x := begin(t, s, 100, 24).keys("j", "j", "enter", "enter").sees("there is nothing to change")
 	x.asked("restore 11 of demo (plan)")
 	x.keys("/", "no such thing", "enter", "enter").misses("would")
 }

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/binary"
+	"math"
 	"slices"
 
 	"golang.org/x/sys/unix"
@@ -92,11 +93,15 @@ func (l *Listing) Add(name string, kind Kind) {
 }
 
 // List lists the whole directory from its start into l.
-func (d *Dir) List(l *Listing) error {
+func (d *Dir) List(l *Listing) error { return d.ListSome(l, math.MaxInt) }
+
+// ListSome is List that ends once it has so many names, whichever the file system gives
+// first. It may list some more.
+func (d *Dir) ListSome(l *Listing, most int) error {
 	l.Reset()
 	err := d.rewind()
 	if err == nil {
-		err = listDirectory(d.fd, l)
+		err = listDirectory(d.fd, l, most)
 	}
 	if err != nil {
 		return pathError("readdir", d.path, err)

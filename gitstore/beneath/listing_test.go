@@ -73,6 +73,10 @@ func TestListingMatchesTheSystem(t *testing.T) {
 		if l.Has(".") || l.Has("") {
 			t.Error("the directory lists itself")
 		}
+		var some Listing
+		if err := d.ListSome(&some, 10); err != nil || some.Len() < min(count, 10) || some.Len() == 2000 {
+			t.Errorf("some of %d names: %d, %v", count, some.Len(), err)
+		}
 		d.Close()
 		root.Close()
 	}

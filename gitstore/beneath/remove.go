@@ -4,6 +4,7 @@ package beneath
 
 import (
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 
@@ -99,7 +100,7 @@ func (r removal) directory(fd int, name, at string) error {
 	}
 	defer unix.Close(dir)
 	var l Listing
-	if err := listDirectory(dir, &l); err != nil {
+	if err := listDirectory(dir, &l, math.MaxInt); err != nil {
 		return pathError("read", at, err)
 	}
 	for i := range l.Len() {

@@ -122,8 +122,8 @@ func chmodHandle(handle int, perm uint32) error {
 
 // listDirectory reads getdents64 records itself: the os package would call
 // lstat, by path, for entries without a kind.
-func listDirectory(fd int, l *Listing) error {
-	for {
+func listDirectory(fd int, l *Listing, most int) error {
+	for l.Len() < most {
 		l.data = slices.Grow(l.data, listingRoom)
 		used := len(l.data)
 		var n int
@@ -142,6 +142,7 @@ func listDirectory(fd int, l *Listing) error {
 			return err
 		}
 	}
+	return nil
 }
 
 // addRecords notes the names of the records that the data has from there on. A

@@ -3,6 +3,8 @@
 package beneath
 
 import (
+	"io"
+	"math"
 	"os"
 
 	"golang.org/x/sys/unix"
@@ -53,15 +55,18 @@ func chmodAt(fd int, name string, perm uint32) error {
 
 // listDirectory gives no kinds: the os package would find missing ones by
 // path, which may lead elsewhere by then.
-func listDirectory(fd int, l *Listing) error {
+func listDirectory(fd int, l *Listing, most int) error {
 	own, err := unix.Openat(fd, ".", unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return err
 	}
 	dir := os.NewFile(uintptr(own), ".")
 	defer dir.Close()
-	names, err := dir.Readdirnames(-1)
-	if err != nil {
+	if most == math.MaxInt {
+		most = -1 // all of them
+	}
+	names, err := dir.Readdirnames(most)
+	if err != nil && err != io.EOF {
 		return err
 	}
 	for _, name := range names {

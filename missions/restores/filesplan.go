@@ -24,7 +24,7 @@ type FilesPlan struct {
 	leftOut    []missions.PathReason // what no snapshot holds, and so is left as it is
 	inTheWay   []string              // where the target has files, and what is there now can't be kept
 
-	ignoredSince []string // ignored, and written since the target's moment
+	ignoredSince ignoredSince
 }
 
 func (f *FilesPlan) isEmpty() bool { return f.Plan.Empty() }
@@ -49,7 +49,7 @@ func (f *FilesPlan) describeTo(r *missions.RestoreResult) {
 			r.Kept = append(r.Kept, out)
 		}
 	}
-	if note := ignoredNote(f.ignoredSince); note != "" {
+	if note := f.ignoredSince.note(); note != "" {
 		r.Notes = append(r.Notes, note)
 	}
 	if len(f.inTheWay) > 0 {

@@ -1,6 +1,10 @@
 package restores
 
 import (
+	"cmp"
+	"context"
+	"errors"
+	"maps"
 	"slices"
 	"time"
 
@@ -12,8 +16,9 @@ import (
 	"github.com/umbra-vcs/umbra/missions/projects"
 )
 
-// mostIgnoredNames bounds the names that ignoredFinder looks at. Those near the top come
-// first: what a person would miss is seldom far down.
+// mostIgnoredNames bounds the names that ignoredFinder looks at in directories that are
+// captured, and again those in ignored ones. Those near the top come first: what a person
+// would miss is seldom far down.
 const mostIgnoredNames = 2000
 
 // ignoredFinder finds ignored files that were written since a moment. No snapshot says how
@@ -22,34 +27,53 @@ type ignoredFinder struct {
 	root            *beneath.Root
 	present, target restore.Side
 	holds           func(restore.Side, string) (bool, error)
-	since           int64 // in nanoseconds since 1970
-	names           int   // looked at
-	queue           []ignoredPlace
-	found           []string
+	since, now      int64            // in nanoseconds since 1970
+	mounts          []string         // as beneath.MountsIn lists them; a dead one lets nobody go who looks at it
+	home            beneath.Identity // Umbra's own directory
+
+	captured, ignored ignoredQueue
+	found             map[string]bool // an ignored directory once, with a slash, for all that is in it
+	isCut             bool            // there is more than was looked at
 }
 
-// ignoredPlace is a directory to be looked into, and the ignored directory that it is or
-// lies in, "" for none.
+// ignoredQueue is the directories that are to be looked into, and how many names have been
+// looked at.
+type ignoredQueue struct {
+	places []ignoredPlace
+	names  int
+}
+
+// ignoredPlace is a directory, and the ignored directory that it is or lies in, "" for
+// none.
 type ignoredPlace struct{ path, ignored string }
 
-// find lists the files, sorted. An ignored directory is listed once, with a slash, for all
-// that is in it.
-func (f *ignoredFinder) find() ([]string, error) {
-	f.queue = append(f.queue, ignoredPlace{})
-	for len(f.queue) > 0 && f.names < mostIgnoredNames {
-		at := f.queue[0]
-		f.queue = f.queue[1:]
-		if err := f.lookInto(at); err != nil {
-			return nil, err
+// find looks for the files. What lies in captured directories comes first: an ignored one
+// may be a thousand times larger.
+func (f *ignoredFinder) find(ctx context.Context) error {
+	f.found = map[string]bool{}
+	f.captured.places = []ignoredPlace{{}}
+	for _, q := range []*ignoredQueue{&f.captured, &f.ignored} {
+		for len(q.places) > 0 {
+			at := q.places[0]
+			q.places = q.places[1:]
+			if f.found[at.ignored] {
+				continue
+			}
+			if q.names == mostIgnoredNames {
+				f.isCut = true
+				break
+			}
+			if err := f.lookInto(ctx, at, q); err != nil {
+				return err
+			}
 		}
 	}
-	slices.Sort(f.found)
-	return f.found, nil
+	return nil
 }
 
 // lookInto looks at the names of a directory. One that can't be listed, or lies on another
 // file system, is passed over.
-func (f *ignoredFinder) lookInto(at ignoredPlace) error {
+func (f *ignoredFinder) lookInto(ctx context.Context, at ignoredPlace, q *ignoredQueue) error {
 	dir, err := f.root.OpenDir(at.path)
 	if err != nil {
 		return nil
@@ -59,28 +83,30 @@ func (f *ignoredFinder) lookInto(at ignoredPlace) error {
 		return nil
 	}
 	var names beneath.Listing
-	if err := dir.List(&names); err != nil {
+	if err := dir.ListSome(&names, mostIgnoredNames-q.names+1); err != nil {
 		return nil
 	}
-	for i := 0; i < names.Len() && f.names < mostIgnoredNames; i++ {
-		f.names++
-		if at.ignored != "" && f.isFound(at.ignored) {
+	for i := 0; i < names.Len() && !f.found[at.ignored]; i++ {
+		if q.names == mostIgnoredNames {
+			f.isCut = true
 			return nil
 		}
-		if err := f.lookAt(at, dir, &names, i); err != nil {
+		q.names++
+		if err := errors.Join(ctx.Err(), f.lookAt(at, dir, &names, i)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (f *ignoredFinder) isFound(ignored string) bool { return slices.Contains(f.found, ignored) }
-
 // lookAt looks at one name.
 func (f *ignoredFinder) lookAt(at ignoredPlace, dir *beneath.Dir, names *beneath.Listing, i int) error {
 	path, kind := string(names.Name(i)), names.Kind(i)
 	if at.path != "" {
 		path = at.path + "/" + path
+	}
+	if slices.Contains(f.mounts, f.root.Path()+"/"+path) {
+		return nil
 	}
 	if kind == beneath.Unknown {
 		st, err := dir.LstatListed(names, i)
@@ -94,31 +120,36 @@ func (f *ignoredFinder) lookAt(at ignoredPlace, dir *beneath.Dir, names *beneath
 	if err != nil {
 		return err
 	}
-	isOut := why == capture.ReasonIgnored || why == capture.ReasonWithheld
-	switch {
-	case isDir && isOut && at.ignored == "":
-		f.queue = append(f.queue, ignoredPlace{path, path + "/"})
-	case isDir && (isOut || why == ""):
-		f.queue = append(f.queue, ignoredPlace{path, at.ignored})
+	if why == "" && isDir {
+		q := &f.captured
+		if at.ignored != "" {
+			q = &f.ignored
+		}
+		q.places = append(q.places, ignoredPlace{path, at.ignored})
 	}
-	if !isOut || kind == beneath.Special {
+	if why != capture.ReasonIgnored && why != capture.ReasonWithheld || kind == beneath.Special {
 		return nil
 	}
 	st, err := dir.LstatListed(names, i)
-	if err != nil || st.Mtime <= f.since {
+	if err != nil || st.Identity() == f.home {
 		return nil
 	}
-	if known, err := f.isKnown(path); known || err != nil {
-		return err
+	found := path
+	if isDir {
+		found += "/"
 	}
-	switch {
-	case at.ignored != "":
-		path = at.ignored
-	case isDir:
-		path += "/"
+	found = cmp.Or(at.ignored, found)
+	if isDir {
+		f.ignored.places = append(f.ignored.places, ignoredPlace{path, found})
 	}
-	f.found = append(f.found, path)
-	return nil
+	if st.Mtime <= f.since || st.Mtime > f.now { // a time to come says nothing
+		return nil
+	}
+	known, err := f.isKnown(path)
+	if err == nil && !known {
+		f.found[found] = true
+	}
+	return err
 }
 
 // reasonLeftOut is why what is at a path was left out just now, "" if it was not.
@@ -148,26 +179,36 @@ func (f *ignoredFinder) isKnown(path string) (bool, error) {
 	return false, nil
 }
 
-// findIgnoredSince lists the ignored files that were written since a snapshot, and since
-// the mission began: what came along with a fork has times of its own. A failure costs
-// the note alone.
-func findIgnoredSince(rs *Restorer, m *projects.Mission, target *gitstore.Snapshot, s sides) []string {
+// ignoredSince is what was found of the ignored files that were written since a moment.
+type ignoredSince struct {
+	paths []string // sorted
+	isCut bool     // there are more names than were looked at
+}
+
+// findIgnoredSince looks for the ignored files that were written since a snapshot, and
+// since the mission began: what came along with a fork has times of its own. A failure
+// costs the note alone.
+func findIgnoredSince(ctx context.Context, rs *Restorer, m *projects.Mission, target *gitstore.Snapshot, s sides) ignoredSince {
 	info, err := m.Project.ReadSnapshotInfo(target)
 	if err != nil {
-		return nil // said with what is put back
+		return ignoredSince{} // said with what is put back
 	}
 	root, err := OpenWorkspace(m)
 	if err != nil {
-		return nil // the plan says so
+		return ignoredSince{} // the plan says so
 	}
 	defer root.Close()
 	finder := leftOutFinder{mission: m, root: root}
-	f := ignoredFinder{root: root, present: s.present, target: s.to, holds: finder.holds, since: later(info.At, m.CreatedAt).UnixNano()}
-	list, err := f.find()
-	if err != nil {
+	f := ignoredFinder{
+		root: root, present: s.present, target: s.to, holds: finder.holds,
+		since: later(info.At, m.CreatedAt).UnixNano(), now: rs.Now().UnixNano(), mounts: beneath.MountsIn(root.Path()),
+	}
+	own, err := rs.Home.Identity()
+	f.home = beneath.Identity(own)
+	if err = errors.Join(err, f.find(ctx)); err != nil {
 		rs.Logger.Warn("look for ignored files that were written since", "mission", m.ID, "error", err)
 	}
-	return list
+	return ignoredSince{slices.Sorted(maps.Keys(f.found)), f.isCut}
 }
 
 func later(a, b time.Time) time.Time {
@@ -177,10 +218,10 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// ignoredNote says that ignored files are as they are now, "" for none.
-func ignoredNote(paths []string) string {
-	if len(paths) == 0 {
+// note says that ignored files are as they are now, "" for none.
+func (i ignoredSince) note() string {
+	if len(i.paths) == 0 {
 		return ""
 	}
-	return "ignored, so in no snapshot, and written since then: " + missions.NameSome(paths) + "; what is there now stays"
+	return "ignored, so in no snapshot, and written since then: " + missions.NameSome(i.paths) + "; ignored files stay as they are"
 }

@@ -193,7 +193,7 @@ func (rs *Restorer) planRestoredFiles(ctx context.Context, m *projects.Mission, 
 	}
 	j.Files, err = rs.planPaths(m, j.target, sides{present, to}, paths, leave)
 	if err == nil && len(j.paths) == 0 {
-		j.Files.ignoredSince = findIgnoredSince(rs, m, j.target, sides{present, to})
+		j.Files.ignoredSince = findIgnoredSince(ctx, rs, m, j.target, sides{present, to})
 	}
 	return err
 }

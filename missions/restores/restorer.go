@@ -65,8 +65,11 @@ func (rs *Restorer) RunRestore(ctx context.Context, m *projects.Mission, j *Job,
 
 // nothingToDo says why a restore did nothing.
 func (j *Job) nothingToDo() string {
-	if len(j.Result.Kept) > 0 || j.Files != nil && len(j.Files.ignoredSince) > 0 {
+	switch {
+	case len(j.Result.Kept) > 0 || j.Files != nil && len(j.Files.ignoredSince.paths) > 0:
 		return "nothing was changed: all that differs stays as it is"
+	case j.Files != nil && j.Files.ignoredSince.isCut:
+		return "nothing that a snapshot holds differs; not all ignored files were looked at"
 	}
 	return "nothing differs"
 }
