@@ -45,9 +45,12 @@ func (p *plan) doubt(q *question) error {
 	return nil
 }
 
-// sayWithout says of what Git merged which choices leave no file there: of a file that one
+// absences tells where a plan's sides have no file.
+type absences struct{ *plan }
+
+// say says of what Git merged which choices leave no file there: of a file that one
 // side renamed those of its old name and of its new one may be different ones.
-func (p *plan) sayWithout() error {
+func (p absences) say() error {
 	for _, q := range p.paths {
 		if q.Severity != missions.SeverityMedium || len(q.conflicts) > 0 {
 			continue
@@ -84,7 +87,7 @@ func (p *plan) sayWithout() error {
 }
 
 // whoHas are those of some missions that have something at a path, or that have nothing.
-func (p *plan) whoHas(path string, names []string, has bool) (list []string, err error) {
+func (p absences) whoHas(path string, names []string, has bool) (list []string, err error) {
 	for i, tree := range p.trees() {
 		name := p.into.Name
 		if i > 0 {

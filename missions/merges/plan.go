@@ -171,7 +171,7 @@ func (p *plan) foldSides() error {
 		return err
 	}
 	p.dropParts()
-	return p.sayWithout()
+	return absences{p}.say()
 }
 
 // mergeModes merges what trees can't hold: ours is the mission that is merged into, which
@@ -282,7 +282,7 @@ func (p *plan) judgeConflict(i int, c merge.Conflict) (missions.Severity, string
 	mine := strings.Join(slices.DeleteFunc(slices.Clone(p.paths[c.Path].Missions), func(name string) bool { return name == their }), ", ")
 	gone := func(e gitstore.TreeEntry) bool { return e.ID.IsZero() }
 	if gone(c.Ours) != gone(c.Theirs) {
-		alike, err := p.whoHas(c.Path, p.paths[c.Path].Missions, !gone(c.Ours))
+		alike, err := absences{p}.whoHas(c.Path, p.paths[c.Path].Missions, !gone(c.Ours))
 		if err != nil {
 			return "", "", err
 		}
