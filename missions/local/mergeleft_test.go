@@ -251,6 +251,59 @@ func TestMergeMediumBesideCheck(t *testing.T) {
 	}
 }
 
+// TestMergerOfRenamed: where Git has nothing at the old name of a renamed file, a merger is not
+// asked what becomes of that, and what it proposes for the new name is checked and taken.
+func TestMergerOfRenamed(t *testing.T) {
+	t.Parallel()
+	text := "1\n2\n3\n4\n5\n6\n7\n8\n9\n"
+	b, dirs := forksToMerge(t, map[string]string{"old.txt": text}, "child")
+	b.local.Adapters = projects.Agents()
+	b.write("old.txt", "mine\n"+text)
+	if err := os.Rename(filepath.Join(dirs["child"], "old.txt"), filepath.Join(dirs["child"], "new.txt")); err != nil {
+		t.Fatal(err)
+	}
+	bin := t.TempDir()
+	if err := os.WriteFile(filepath.Join(bin, "claude"), []byte("#!/bin/sh\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	step := func(step missions.MergeStep, change func(*missions.MergeRequest)) missions.MergeResult {
+		t.Helper()
+		r, err := b.merge(step, change, func(r *missions.MergeRequest) { r.Caller.Env["PATH"] += ":" + bin })
+		if err != nil {
+			t.Fatalf("%s: %v", step, err)
+		}
+		return r
+	}
+	checked := func(tree string, code int) func(*missions.MergeRequest) {
+		return func(r *missions.MergeRequest) {
+			r.Checked = &missions.MergeCheck{Tree: tree, Check: missions.NewCheck(code)}
+		}
+	}
+	r := step(missions.MergeBegin, func(r *missions.MergeRequest) {
+		r.Forks, r.Auto, r.Check, r.Merger = []string{"child"}, missions.MergeMedium, "make test", "claude"
+	})
+	if r = step(missions.MergeContinue, checked(r.Tree, 1)); r.Merger != "claude" {
+		t.Fatalf("nobody is asked: %+v", r)
+	}
+	scratch := step(missions.MergePropose, func(*missions.MergeRequest) {}).Scratch
+	if _, err := os.Lstat(filepath.Join(scratch.Workspace, "old.txt")); !os.IsNotExist(err) {
+		t.Errorf("the merger has the old name: %v", err)
+	}
+	b.writeIn(scratch.Workspace, "new.txt", "mended\n")
+	r = step(missions.MergeProposed, func(r *missions.MergeRequest) {
+		r.Proposed = &missions.MergerEnd{Mission: scratch.ID, Answer: "new.txt: mended"}
+	})
+	if r.ProposedTree == "" {
+		t.Fatalf("what is proposed is not checked: %+v", r)
+	}
+	if r = step(missions.MergeContinue, checked(r.ProposedTree, 0)); !r.Done || b.read("new.txt") != "mended\n" {
+		t.Errorf("merged: %+v", r)
+	}
+	if _, err := os.Lstat(filepath.Join(b.dir, "old.txt")); !os.IsNotExist(err) {
+		t.Errorf("the old name is there: %v", err)
+	}
+}
+
 // TestMergePicture: a file that is no text follows its new name where one side renamed it and
 // another changed it; where the one that renamed it changed it, too, a user chooses.
 func TestMergePicture(t *testing.T) {
