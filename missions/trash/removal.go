@@ -11,6 +11,7 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore/fork"
 	"github.com/umbra-vcs/umbra/gitstore/journal"
 	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/agents"
 	"github.com/umbra-vcs/umbra/missions/home"
 	"github.com/umbra-vcs/umbra/missions/presence"
 	"github.com/umbra-vcs/umbra/missions/projects"
@@ -79,12 +80,29 @@ func (b *Bin) stopForRemoval(ctx context.Context, m *projects.Mission, r mission
 	if err := b.agents.StopAgent(ctx, m, true); err != nil {
 		return m, err
 	}
-	fresh, err := b.LoadMission(m.Project, m.ID)
+	fresh, err := b.awaitKeeper(ctx, m)
 	if err != nil {
 		return m, err
 	}
 	r.Force = false
 	return fresh, b.checkRemoval(fresh, r) // no other agent has begun meanwhile
+}
+
+// awaitKeeper reads a mission again whose agent was stopped, once its keeper is gone: that has
+// told of the end, and ends a moment later. One that stays is waited for no longer than an agent.
+func (b *Bin) awaitKeeper(ctx context.Context, m *projects.Mission) (*projects.Mission, error) {
+	ctx, cancel := context.WithTimeout(ctx, agents.StopPatience)
+	defer cancel()
+	for {
+		fresh, err := b.LoadMission(m.Project, m.ID)
+		if err != nil {
+			return nil, err
+		}
+		_, alive := fresh.Live.LivingProcess()
+		if !alive || missions.HasAgent(fresh.Lifecycle) || projects.Sleep(ctx, projects.PollInterval) != nil {
+			return fresh, nil
+		}
+	}
 }
 
 // addLosses lists what exists only in what is to be removed.
