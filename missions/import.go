@@ -28,7 +28,7 @@ type ImportResult struct {
 	// Sessions are those that were imported, continued or left out, oldest first.
 	Sessions []ImportedSession `json:"sessions"`
 	Kept     int               `json:"kept"` // sessions that are a mission's, and recorded as they are
-	// Daily says that this is done once a day from now on.
+	// Daily says that this is done once a day from now on, while Umbra is in use.
 	Daily bool `json:"daily,omitempty"`
 }
 

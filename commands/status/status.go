@@ -116,7 +116,7 @@ func writeStatus(p *print.Printer, s missions.Status) {
 			print.Count(e.Sessions, "session"), print.Clean(e.Agent), print.Count(e.KeptDays, "day")))
 	}
 	if d := s.DailyImport; d != nil && d.Problem != "" {
-		p.Marked(print.Red, "sessions not imported:", print.Clean(d.Problem)+", "+p.When(d.LookedAt)+"; "+print.Clean(cmp.Or(d.Fix, "umbra import")))
+		p.Marked(print.Red, "sessions not imported:", print.Clean(d.Problem)+", last done "+p.When(d.LookedAt)+"; "+print.Clean(cmp.Or(d.Fix, "umbra import")))
 	}
 	for _, pruning := range s.Prunings {
 		if pruning.Waiting > 0 || pruning.Problem != "" || s.Project != nil && s.Project.ID == pruning.ProjectID {

@@ -92,7 +92,9 @@ func (e *Examiner) startApart(p *projects.Project, imports bool, start func(dir 
 	if err == nil {
 		err = held.Release()
 		if err == nil && imports {
-			err = e.rooms.Imports.NoteImportBegun(context.Background())
+			ctx, cancel := context.WithTimeout(context.Background(), time.Second) // a hook may wait
+			err = e.rooms.Imports.NoteImportBegun(ctx)
+			cancel()
 		}
 		if err == nil {
 			err = start(p.Dir)

@@ -28,7 +28,7 @@ func (rd *Reader) Forget(ctx context.Context, r missions.ForgetRequest) (mission
 	}
 	steps := forgettingSteps(found, config.Capture.Secrets, rd.Home.Path("statcache"))
 	if rd.DailyImport() != nil {
-		steps = append(steps, "sessions that are still in their agents' own stores are imported again daily; to end that:", "umbra config set import.daily false")
+		steps = slices.Insert(steps, 1, "sessions that are still in their agents' own stores are imported again daily; to end that first:", "umbra config set import.daily false")
 	}
 	refused := missions.Errorf(missions.KindConflict, strings.Join(steps, "\n"),
 		"%s can't be taken out of the snapshots that hold it (%s): their ids, and those of all that come after them, would change, "+

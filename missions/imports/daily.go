@@ -102,7 +102,16 @@ func (im *Importer) remember(ctx context.Context, r missions.ImportRequest, begu
 	}
 	return im.changeDaily(ctx, func(d *daily) {
 		d.Asked = slices.DeleteFunc(d.Asked, func(before asked) bool {
-			return one.is(before) || one.Agent == "" && maps.Equal(before.Env, one.Env)
+			if !one.is(before) && (one.Agent != "" || !maps.Equal(before.Env, one.Env)) {
+				return false
+			}
+			if r.Since != "" && before.From.Before(one.From) { // what was asked for before is not narrowed
+				one.From = before.From
+			}
+			if before.Since.Before(one.Since) {
+				one.Since = before.Since
+			}
+			return true
 		})
 		d.Asked, d.LookedAt, d.Problem, d.Fix = append(d.Asked, one), im.Now(), "", ""
 	})
@@ -121,7 +130,7 @@ func nextFrom(begun time.Time, result missions.ImportResult) time.Time {
 }
 
 // isWanted reports whether the configuration lets sessions be imported by themselves. The file
-// says so, as it is now; one that is broken or gone lets nothing.
+// says so, as it is now; one that is broken lets nothing.
 func (im *Importer) isWanted() bool {
 	config, broken, err := im.Home.ReadConfig()
 	return err == nil && broken == nil && config.Import.Daily
@@ -141,7 +150,13 @@ func (im *Importer) IsImportDue() bool {
 // NoteImportBegun notes that such a process is about to be started: another is not for a
 // while, whatever becomes of this one.
 func (im *Importer) NoteImportBegun(ctx context.Context) error {
-	return im.changeDaily(ctx, func(d *daily) { d.TriedAt = im.Now() })
+	return im.changeDaily(ctx, func(d *daily) {
+		now := im.Now()
+		if d.TriedAt.After(d.LookedAt) && now.Sub(d.TriedAt) >= rest {
+			d.Problem, d.Fix = "the last one did not come to its end", "umbra import"
+		}
+		d.TriedAt = now
+	})
 }
 
 // ImportWhenDue imports what the user has once asked for, if that is due and no other process

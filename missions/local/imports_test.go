@@ -194,7 +194,7 @@ func TestImportDaily(t *testing.T) {
 	if d := daily(); d == nil || !slices.Equal(d.Agents, []string{"claude"}) || d.Imported != 1 || !d.NextAt.Equal(d.LookedAt.Add(imports.Every)) || d.Problem != "" {
 		t.Errorf("it says %+v", d)
 	}
-	clock.now = clock.now.AddDate(0, 0, -10)
+	clock.now = clock.now.AddDate(0, 0, -20)
 	if n := next(); n != 2 {
 		t.Errorf("%d missions after the clock was set back", n)
 	}
