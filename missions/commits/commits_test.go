@@ -305,7 +305,7 @@ func TestRefusals(t *testing.T) {
 	b.refused("another git holds the index")
 	bare := filepath.Join(b.home, "bare.git")
 	b.git("init", "-q", "--bare", bare)
-	if _, err := openRepository(t.Context(), missions.Mission{Workspace: bare}, Options{}); err == nil || !strings.Contains(err.Error(), "is a bare repository") {
+	if _, err := openRepository(t.Context(), missions.Mission{Workspace: bare}, Options{}); err == nil || !strings.Contains(err.Error(), "is in a bare repository") {
 		t.Errorf("a bare repository: %v", err)
 	}
 	if _, err := os.Lstat(lock); err != nil {

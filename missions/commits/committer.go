@@ -175,7 +175,8 @@ func (c *Committer) explain(err error) error {
 	}
 	return missions.Errorf(missions.KindConflict,
 		"git diff, in the workspace, shows them: commit your own changes first, or --all lands what others have changed, too",
-		"the branch %s, or the workspace, has lines that are not the mission's in paths that it changed too: %s; nothing was changed", c.target.branch, missions.NameSome(paths))
+		"the branch %s, or the workspace, has lines that are not the mission's in paths that it changed too: %s; nothing was changed",
+		c.target.branch, missions.NameSome(paths))
 }
 
 // Preview is the commits that would be made.

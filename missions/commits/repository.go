@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -38,10 +37,10 @@ var locating = []string{
 // openRepository finds the repository of a workspace, and says why nothing can land there.
 func openRepository(ctx context.Context, m missions.Mission, o Options) (*repository, error) {
 	user, err := usergit.Discover(m.Workspace)
-	if isBare(m.Workspace) {
-		return nil, missions.Errorf(missions.KindConflict, "umbra land in a clone of it", "%s is a bare repository: no branch is checked out there", m.Workspace)
+	if err == nil && user.TopLevel == "" {
+		return nil, missions.Errorf(missions.KindConflict, "umbra land in a clone of it", "%s is in a bare repository: no branch is checked out there", m.Workspace)
 	}
-	if errors.Is(err, usergit.ErrNoRepository) || err == nil && user.TopLevel == "" {
+	if errors.Is(err, usergit.ErrNoRepository) {
 		return nil, missions.Errorf(missions.KindConflict, "git init, there", "%s is in no Git repository: there is no branch to land on", m.Workspace)
 	}
 	if err == nil {
@@ -74,16 +73,6 @@ func openRepository(ctx context.Context, m missions.Mission, o Options) (*reposi
 		return nil, missions.Errorf(missions.KindConflict, "end it first: "+end, "a %s is in progress in %s", operations[0], user.TopLevel)
 	}
 	return r, nil
-}
-
-// isBare reports whether a directory is what git takes for a repository without files.
-func isBare(dir string) bool {
-	for _, name := range []string{"HEAD", "objects", "refs"} {
-		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
-			return false
-		}
-	}
-	return true
 }
 
 // withoutVariables leaves some variables out.
