@@ -81,7 +81,7 @@ func (f *Finder) TakenNamesOf(p *projects.Project) missions.TakenNames {
 }
 
 // NamesOfNameless are the names of missions to which no name leads: who published such a
-// one died before that, and the next doctor makes its name lead to it.
+// one died before that. umbra doctor --fix makes its name lead to it.
 func (f *Finder) NamesOfNameless(p *projects.Project) (map[string]bool, error) {
 	heads, err := p.Store.Refs(gitstore.RefHead)
 	if err != nil {

@@ -134,7 +134,7 @@ func (e *Examiner) HousekeepWhenQuiet(ctx context.Context, dir string, pause tim
 	done, err := e.housekeepAndPrune(ctx, p, pause)
 	err = errors.Join(err, held.Release())
 	// Whatever is wrong with this project, or hangs where a session's agent worked.
-	if ierr := e.rooms.Imports.ImportWhenDue(ctx); ierr != nil {
+	if ierr := e.rooms.Imports.ImportWhenDue(ctx); ierr != nil && ctx.Err() == nil {
 		e.Logger.Warn("import sessions", "error", ierr)
 	}
 	return done, err

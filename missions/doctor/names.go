@@ -31,7 +31,10 @@ func (x *Examination) checkNames(ctx context.Context, p *projects.Project, liste
 	for _, m := range listed {
 		name, target := gitstore.HeadRef(m.Name), gitstore.AgentRef(m.ID)
 		if right := called[name]; right != "" && right != target { // an earlier Umbra gave it twice
-			x.report(missions.Problem{Invariant: "I1", Project: p.Name, Mission: m.ID, Message: "another mission is called " + m.Name + ", too", Fix: "umbra mission rename " + m.ID + " ANOTHER"}, nil)
+			x.report(missions.Problem{
+				Invariant: "I1", Project: p.Name, Mission: m.ID,
+				Message: "another mission is called " + m.Name + ", too", Fix: "umbra mission rename " + m.ID + " ANOTHER",
+			}, nil)
 			continue
 		}
 		called[name] = target

@@ -28,7 +28,8 @@ func (rd *Reader) Forget(ctx context.Context, r missions.ForgetRequest) (mission
 	}
 	steps := forgettingSteps(found, config.Capture.Secrets, rd.Home.Path("statcache"))
 	if rd.DailyImport() != nil {
-		steps = slices.Insert(steps, 1, "sessions that are still in their agents' own stores are imported again daily; to end that first:", "umbra config set import.daily false")
+		steps = slices.Insert(steps, 1,
+			"sessions that are still in their agents' own stores are imported again daily; to end that first:", "umbra config set import.daily false")
 	}
 	refused := missions.Errorf(missions.KindConflict, strings.Join(steps, "\n"),
 		"%s can't be taken out of the snapshots that hold it (%s): their ids, and those of all that come after them, would change, "+
@@ -102,7 +103,8 @@ func forgettingElsewhere(to missions.PushedTo) (steps []string) {
 	if to.File != "" {
 		steps = append(steps, "the file "+to.File+" has it, and so has whoever has a copy: remove it")
 	} else {
-		steps = append(steps, "the remote "+to.Remote+" has it, and so may whoever has fetched: have these refs deleted there, and those of forks that you do not have: "+
+		steps = append(steps, "the remote "+to.Remote+" has it, and so may whoever has fetched: "+
+			"have these refs deleted there, and those of forks that you do not have: "+
 			strings.Join(to.Refs, " "))
 	}
 	if to.Fetched {

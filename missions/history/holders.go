@@ -42,8 +42,9 @@ func (rd *Reader) holders(ctx context.Context, r missions.ForgetRequest) (missio
 	}
 	s := &holderSearch{
 		project: at.Project, path: slashpath.Join(at.Binding.PathInRepo, path), scopes: map[string]string{},
-		walked: map[gitstore.ID]bool{}, parents: map[gitstore.ID][]gitstore.ID{}, unread: map[gitstore.ID]error{}, torn: map[gitstore.ID]error{}, paths: map[gitstore.ID][]string{}, gaps: map[gitstore.ID]bool{}, own: map[string]bool{},
-		holds: map[gitstore.ID]bool{}, holder: map[string]*missions.Holder{},
+		walked: map[gitstore.ID]bool{}, parents: map[gitstore.ID][]gitstore.ID{},
+		unread: map[gitstore.ID]error{}, torn: map[gitstore.ID]error{}, gaps: map[gitstore.ID]bool{},
+		paths: map[gitstore.ID][]string{}, holds: map[gitstore.ID]bool{}, holder: map[string]*missions.Holder{}, own: map[string]bool{},
 		contents: map[gitstore.ID]bool{}, remotes: map[string][]string{}, found: missions.Holders{Path: path, Project: at.Project.Name, Dir: at.Project.Dir},
 	}
 	if err := s.searchMissions(ctx, rd); err != nil {

@@ -130,14 +130,24 @@ func nextFrom(begun time.Time, result missions.ImportResult) time.Time {
 }
 
 // isWanted reports whether the configuration lets sessions be imported by themselves. The file
-// says so, as it is now; one that is broken lets nothing.
+// says so, as it is now; one that is broken lets nothing. A variable can only switch it off.
 func (im *Importer) isWanted() bool {
+	if !im.Config.Import.Daily {
+		return false
+	}
 	config, broken, err := im.Home.ReadConfig()
 	return err == nil && broken == nil && config.Import.Daily
 }
 
 func (d daily) isDue(now time.Time) bool {
 	return len(d.Asked) > 0 && (d.LookedAt.After(now) || now.Sub(d.LookedAt) >= Every)
+}
+
+// sayIfCutOff has it say that the last one was begun and did not come to its end.
+func (d *daily) sayIfCutOff(now time.Time) {
+	if d.TriedAt.After(d.LookedAt) && now.Sub(d.TriedAt) >= rest {
+		d.Problem, d.Fix = "the last one did not come to its end", "umbra import"
+	}
 }
 
 // IsImportDue reports whether a process is to be started that calls ImportWhenDue. It is cheap
@@ -152,9 +162,7 @@ func (im *Importer) IsImportDue() bool {
 func (im *Importer) NoteImportBegun(ctx context.Context) error {
 	return im.changeDaily(ctx, func(d *daily) {
 		now := im.Now()
-		if d.TriedAt.After(d.LookedAt) && now.Sub(d.TriedAt) >= rest {
-			d.Problem, d.Fix = "the last one did not come to its end", "umbra import"
-		}
+		d.sayIfCutOff(now)
 		d.TriedAt = now
 	})
 }
@@ -227,10 +235,8 @@ func (im *Importer) DailyImport() *missions.DailyImport {
 	if len(d.Asked) == 0 || !im.isWanted() {
 		return nil
 	}
+	d.sayIfCutOff(im.Now())
 	said := missions.DailyImport{LookedAt: d.LookedAt, NextAt: d.LookedAt.Add(Every), Imported: d.Imported, Problem: d.Problem, Fix: d.Fix}
-	if now := im.Now(); said.Problem == "" && d.isDue(now) && d.TriedAt.After(d.LookedAt) && now.Sub(d.TriedAt) >= rest {
-		said.Problem, said.Fix = "the last one did not come to its end", "umbra import"
-	}
 	for _, one := range d.Asked {
 		name := one.Agent
 		if name == "" {
