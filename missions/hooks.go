@@ -72,12 +72,14 @@ type HooksResult struct {
 	Project bool `json:"project,omitempty"`
 	Shared  bool `json:"shared,omitempty"`
 	// Absent: the program whose hooks they are was not found.
-	Absent    bool     `json:"absent,omitempty"`
-	Installed bool     `json:"installed"`
-	Changed   bool     `json:"changed"`
-	Command   string   `json:"command,omitempty"`
-	Missing   []string `json:"missing,omitempty"`
-	Adopts    string   `json:"adopts,omitempty"`
-	Extras    []string `json:"extras,omitempty"` // what came with the hooks, and where it is
-	Problems  []string `json:"problems,omitempty"`
+	Absent    bool `json:"absent,omitempty"`
+	Installed bool `json:"installed"`
+	Changed   bool `json:"changed"`
+	// Plugin is the agent's plugin that brings the hooks too, as its user names it.
+	Plugin   string   `json:"plugin,omitempty"`
+	Command  string   `json:"command,omitempty"`
+	Missing  []string `json:"missing,omitempty"`
+	Adopts   string   `json:"adopts,omitempty"`
+	Extras   []string `json:"extras,omitempty"` // what came with the hooks, and where it is
+	Problems []string `json:"problems,omitempty"`
 }

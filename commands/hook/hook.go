@@ -16,6 +16,7 @@ import (
 	"github.com/umbra-vcs/umbra/commands/connect"
 	"github.com/umbra-vcs/umbra/commands/flags"
 	"github.com/umbra-vcs/umbra/commands/payload"
+	"github.com/umbra-vcs/umbra/commands/plugin"
 	"github.com/umbra-vcs/umbra/commands/version"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/events"
@@ -24,7 +25,10 @@ import (
 	"github.com/umbra-vcs/umbra/watcher/client"
 )
 
-type hookOptions struct{ event string }
+type hookOptions struct {
+	event  string
+	plugin bool
+}
 
 func Command() *call.Verb {
 	var o hookOptions
@@ -40,6 +44,7 @@ there, if there is one.`,
 		Flags: []flags.Flag{
 			flags.String("event", "the event's `NAME`, where stdin does not say it", &o.event),
 			flags.Bool("strict", "print errors and exit with their code (for trying out)", nil),
+			flags.Bool("plugin", "called by a plugin: do nothing where the agent's settings call umbra too", &o.plugin),
 		},
 		Run: func(c *call.Call) error { return runHook(c, o) },
 	}
@@ -67,6 +72,13 @@ func Quick(env call.Env) (code int, next call.Env, done bool) {
 			code, next, done = 0, env, true
 		}
 	}()
+	if len(env.Args) == 3 && env.Args[2] == "--plugin" {
+		if plugin.HasOtherHooks(env, env.Args[1]) {
+			_, _ = payload.Read(context.Background(), env.Stdin) // the agent may take a closed pipe for a failure
+			return 0, env, true
+		}
+		env.Args = env.Args[:2]
+	}
 	strict := len(env.Args) == 3 && env.Args[2] == "--strict"
 	hint := isHint(env.Args)
 	if len(env.Args) != 2 && !strict && !hint || env.Args[0] != "hook" || strings.HasPrefix(env.Args[1], "-") {
@@ -165,6 +177,9 @@ func strict(c *call.Call) bool { return slices.Contains(c.Args, "--strict") }
 
 func hook(c *call.Call, o hookOptions) error {
 	c.Silence()
+	if o.plugin && plugin.HasOtherHooks(c.Env, c.Arg(0)) {
+		return nil
+	}
 	if c.Began.IsZero() {
 		c.Began = c.Now()
 	}

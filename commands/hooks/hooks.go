@@ -80,6 +80,8 @@ func writeHooks(p *print.Printer, did string, r missions.HooksResult) {
 		p.Line("%s: nothing to change in %s", print.Clean(r.Name), file)
 	case r.Installed:
 		p.Line("%s: installed in %s", print.Clean(r.Name), file)
+	case r.Plugin != "":
+		p.Line("%s: by its plugin %s, and not installed in %s", print.Clean(r.Name), print.Clean(r.Plugin), file)
 	default:
 		p.Line("%s: not installed in %s", print.Clean(r.Name), file)
 		p.Line("  to install them: umbra hooks install %s", print.Clean(r.Name))
@@ -90,7 +92,10 @@ func writeHooks(p *print.Printer, did string, r missions.HooksResult) {
 	for _, extra := range r.Extras {
 		p.Line("  and %s", print.Clean(extra))
 	}
-	if r.Installed && r.Adopts != "" {
+	if r.Installed && r.Plugin != "" {
+		p.Line("  and by its plugin %s, which does nothing meanwhile", print.Clean(r.Plugin))
+	}
+	if (r.Installed || r.Plugin != "") && r.Adopts != "" {
 		p.Line("  adopts: %s", print.Clean(r.Adopts))
 	}
 	if len(r.Missing) > 0 && r.Installed {

@@ -33,7 +33,7 @@ func writeHooksList(p *print.Printer, all []missions.HooksResult) {
 		state, file := hooksState(r), r.File
 		if !r.Installed && len(r.Problems) == 0 {
 			file = "" // where they would be says nothing
-			missing = missing || !r.Absent
+			missing = missing || !r.Absent && r.Plugin == ""
 		}
 		t.Row(print.Plain.Cell(print.Clean(name)), state, print.Plain.Cell(print.Clean(file)))
 		t.Rows[len(t.Rows)-1].After = func(p *print.Printer) {
@@ -54,6 +54,8 @@ func hooksState(r missions.HooksResult) print.Cell {
 		return print.Red.Cell("problems")
 	case r.Installed:
 		return print.Green.Cell("up to date")
+	case r.Plugin != "":
+		return print.Green.Cell("by a plugin")
 	case r.Absent:
 		return print.Dim.Cell("not here")
 	}

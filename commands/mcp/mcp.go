@@ -13,12 +13,15 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/umbra-vcs/umbra/commands/call"
+	"github.com/umbra-vcs/umbra/commands/flags"
+	"github.com/umbra-vcs/umbra/commands/plugin"
 	"github.com/umbra-vcs/umbra/commands/version"
 	"github.com/umbra-vcs/umbra/missions"
 )
 
 // Command is `umbra mcp`.
 func Command() *call.Verb {
+	ofPlugin := false
 	return &call.Verb{
 		Name: "mcp", Short: "serve Umbra's tools to an agent, over MCP (called by the agent)",
 		Long: `Speaks the Model Context Protocol on stdin and stdout, until stdin ends. The tools list
@@ -26,17 +29,24 @@ missions and snapshots, show, compare and take them, fork the agent's own missio
 forks in the background, enter and leave a side fork, report to the parent of a fork, and
 plan a restore or a promotion. What changes files is done only when the user says yes:
 in the agent, where it can ask, else by the command that the tool names.`,
-		Run: serve,
+		Flags: []flags.Flag{
+			flags.Bool("plugin", "called by a plugin: no tools where the agent's launch has handed them over", &ofPlugin),
+		},
+		Run: func(c *call.Call) error { return serve(c, ofPlugin) },
 	}
 }
 
-func serve(c *call.Call) error {
+func serve(c *call.Call, ofPlugin bool) error {
 	if c.IsTerminal(c.Stdin) {
 		return missions.Errorf(missions.KindUsage, "claude mcp add umbra -- umbra mcp", "umbra mcp is started by an agent, which speaks to it on stdin")
 	}
 	s := &server{call: c, above: processesAbove()}
 	spoken := newStream(c.Context, c.Stdin, c.Stdout)
-	err := s.sdk().Run(context.WithoutCancel(c.Context), &sdk.IOTransport{Reader: spoken, Writer: spoken})
+	offered := tools()
+	if ofPlugin && plugin.HasOtherTools(c.Env) {
+		offered = nil
+	}
+	err := s.sdk(offered).Run(context.WithoutCancel(c.Context), &sdk.IOTransport{Reader: spoken, Writer: spoken})
 	if errors.Is(err, io.EOF) {
 		return nil // stdin has ended, or the agent ends its server by a signal
 	}
@@ -58,12 +68,12 @@ Take a snapshot before a risky step. Use run_fork to let copies of yourself try 
 restore, promote and save_context change files: they show a plan, and your user decides. ` +
 	`A message that names a command, such as "umbra log login", is for your user's shell; the tool of that work does the same.`
 
-func (s *server) sdk() *sdk.Server {
+func (s *server) sdk(offered []adder) *sdk.Server {
 	built := sdk.NewServer(
 		&sdk.Implementation{Name: "umbra", Title: "Umbra", Version: version.Current()},
 		&sdk.ServerOptions{Instructions: instructions, Capabilities: &sdk.ServerCapabilities{}},
 	)
-	for _, add := range tools() {
+	for _, add := range offered {
 		add(s, built)
 	}
 	return built

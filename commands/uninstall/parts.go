@@ -66,6 +66,9 @@ func (u *uninstalling) hook(ctx context.Context, seen map[string]bool, r mission
 		u.failed(err)
 		return
 	}
+	if is.Plugin != "" {
+		u.left(r.Name+"'s plugin", "", pluginRemoval(r.Name)+is.Plugin)
+	}
 	if seen[is.File] {
 		return
 	}
@@ -192,4 +195,12 @@ func (u *uninstalling) shellFile(what, file, text string) bool {
 		return false
 	}
 	return true
+}
+
+// pluginRemoval begins the agent's own command that removes a plugin.
+func pluginRemoval(agent string) string {
+	if agent == "codex" {
+		return "codex plugin remove "
+	}
+	return agent + " plugin uninstall "
 }

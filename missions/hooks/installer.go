@@ -90,6 +90,9 @@ func (in *Installer) HooksStatus(ctx context.Context, r missions.HooksRequest) (
 func (in *Installer) hooksState(at HookPlace, r missions.HooksRequest, changed bool) (missions.HooksResult, error) {
 	result := missions.HooksResult{Name: r.Name, File: at.File, Project: r.Project, Shared: r.Shared, Changed: changed, Adopts: in.adoptionText()}
 	result.Absent = !agents.IsOnPath(r.Caller.Env["PATH"], r.Name)
+	if p := projects.PluginOf(at.Name()); p != nil && !r.Project {
+		result.Plugin = p.Enabled(projects.CallerEnv(r.Caller), os.ReadFile)
+	}
 	settings, err := userfile.Read(at.File)
 	if err != nil || settings == nil {
 		return result, err

@@ -19,6 +19,19 @@ func Agents() []sessions.Adapter {
 	return []sessions.Adapter{claude.Adapter{}, codex.New(), gemini.Adapter{}, opencode.Adapter{}}
 }
 
+// Plugins are what is known of Umbra's plugin in those agents that have plugins.
+func Plugins() []sessions.Plugin { return []sessions.Plugin{claude.Plugin{}, codex.Plugin{}} }
+
+// PluginOf is that of the agent of that name, nil if it has none.
+func PluginOf(agent string) sessions.Plugin {
+	for _, p := range Plugins() {
+		if p.Agent() == agent {
+			return p
+		}
+	}
+	return nil
+}
+
 // AgentVariables names the environment variables that an adapter reads, and that are
 // kept with a mission.
 func AgentVariables(a sessions.Adapter) []string {

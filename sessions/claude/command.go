@@ -69,6 +69,9 @@ func commandPath(dir, name string) string { return filepath.Join(dir, "commands"
 // commandIn is the command that a prompt is, and what it says behind the command's name.
 func commandIn(prompt string) (name, words string, ok bool) {
 	prompt = strings.TrimSpace(prompt)
+	if typed, ok := strings.CutPrefix(prompt, pluginCommands); ok {
+		return commandOfPlugin(typed)
+	}
 	for _, name := range []string{commandName, sideCommandName} {
 		rest, ok := strings.CutPrefix(prompt, "/"+name)
 		if ok && (rest == "" || strings.TrimLeft(rest, " \t\r\n") != rest) {
@@ -78,10 +81,32 @@ func commandIn(prompt string) (name, words string, ok bool) {
 	return "", "", false
 }
 
+// pluginCommands begins the plugin's commands, as Claude Code names those of a plugin.
+const pluginCommands = "/" + sessions.PluginName + ":"
+
+// commandOfPlugin is commandIn of a prompt without that beginning: the plugin has a command
+// for each word that /umbra takes, and /umbra:checkpoint.
+func commandOfPlugin(typed string) (name, words string, ok bool) {
+	command, rest := typed, ""
+	if i := strings.IndexAny(typed, " \t\r\n"); i >= 0 {
+		command, rest = typed[:i], strings.TrimSpace(typed[i:])
+	}
+	switch command {
+	case commandName:
+		return pluginCommands + commandName, rest, true
+	case "fork", "exit", "report", "promote":
+		return pluginCommands, strings.TrimSpace(command + " " + rest), true
+	}
+	return "", "", false
+}
+
 // commandIsOurs reports whether the command of that name typed in cwd is Umbra's, where
 // root is the user's own directory of Claude Code: a user or a project may have one of
 // that name, which is then left to them.
 func commandIsOurs(name, root, home, cwd string) bool {
+	if strings.HasPrefix(name, pluginCommands) {
+		return true // Claude Code knows no such command without the plugin
+	}
 	ours := false
 	for _, dir := range append(projectDirs(home, cwd), root) {
 		switch content, err := readCommand(commandPath(dir, name)); {

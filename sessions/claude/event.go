@@ -41,7 +41,7 @@ func (a Adapter) Event(env sessions.Environ, name string, input []byte) (session
 	}
 	e.Kind = kindOf(e, f)
 	if name, words, ok := commandIn(e.Prompt); ok && e.Kind == sessions.KindPrompt && commandIsOurs(name, a.Root(env), env.Home, e.Cwd) {
-		if e.Kind, e.Command = sessions.KindCommand, words; name == sideCommandName {
+		if e.Kind, e.Command = sessions.KindCommand, words; name == sideCommandName || name == pluginCommands {
 			e.Command = strings.TrimSpace(sessions.SideCommand + " " + words)
 		}
 	}
