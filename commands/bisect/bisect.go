@@ -165,6 +165,9 @@ func (b *bisector) find() (rounds int, err error) {
 			b.search.Set(i, check.State)
 		}
 	}
+	if _, err := checks.EndLeft(b.c.Context, b.home, b.runningName()); err != nil {
+		return 0, missions.Errorf(missions.KindFailed, "end it, then the same again", "%w", err)
+	}
 	for _, name := range b.journal.scratches {
 		b.removeScratch(name)
 	}

@@ -2,6 +2,7 @@ package bisect
 
 import (
 	"context"
+	"errors"
 	"os"
 
 	"github.com/umbra-vcs/umbra/missions"
@@ -15,9 +16,7 @@ func (b *bisector) try(p point) (check missions.Check, last string, err error) {
 		return check, "", err
 	}
 	output := b.home.CheckOutputFile(m.ID)
-	check, err = checks.Command{
-		Line: b.line, Workspace: m.Workspace, Output: output, Limit: b.limit, Environ: b.c.Environ(), More: []string{"UMBRA_MISSION=" + m.ID},
-	}.Run(b.c.Context)
+	check, err = b.runCheck(m, output)
 	last = checks.LastLine(output)
 	b.removeScratch(m.ID)
 	if err == nil {
@@ -32,6 +31,21 @@ func (b *bisector) try(p point) (check missions.Check, last string, err error) {
 		}
 	}
 	return check, last, err
+}
+
+// runningName is what says that commands of a mission's search run.
+func (b *bisector) runningName() string { return "bisect-" + b.mission.ID }
+
+func (b *bisector) runCheck(m missions.Mission, output string) (check missions.Check, err error) {
+	running, err := checks.Begin(b.c.Context, b.home, b.runningName())
+	if err != nil {
+		return check, err
+	}
+	defer func() { err = errors.Join(err, running.End()) }()
+	return checks.Command{
+		Line: b.line, Workspace: m.Workspace, Output: output, Limit: b.limit, Environ: b.c.Environ(), More: []string{"UMBRA_MISSION=" + m.ID},
+		Running: running,
+	}.Run(b.c.Context)
 }
 
 // mostOfName is how much of a mission's name that of a workspace has, which may have 63 characters.

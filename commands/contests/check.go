@@ -178,8 +178,13 @@ func (k *checker) run(ctx context.Context, m missions.Mission) (check missions.C
 	if err := os.Remove(k.home.CheckResultFile(m.ID)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return missions.NewCheck(-1), err
 	}
+	running, err := checks.Begin(ctx, k.home, m.ID)
+	if err != nil {
+		return missions.NewCheck(-1), err
+	}
+	defer func() { err = errors.Join(err, running.End()) }()
 	return checks.Command{
 		Line: k.command, Workspace: m.Workspace, Output: k.home.CheckOutputFile(m.ID), Limit: k.limit,
-		Environ: k.c.Environ(), More: []string{"UMBRA_MISSION=" + m.ID},
+		Environ: k.c.Environ(), More: []string{"UMBRA_MISSION=" + m.ID}, Running: running,
 	}.Run(ctx)
 }

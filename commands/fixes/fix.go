@@ -140,6 +140,9 @@ func runFix(c *call.Call, o fixOptions) error {
 	if f, err = fixes.Read(w.file()); err != nil { // as it is now that nobody else changes it
 		return err
 	}
+	if _, err := checks.EndLeft(ctx, w.home, m.ID); err != nil { // of a loop that was killed
+		return missions.Errorf(missions.KindFailed, "end it, then the same again", "%w", err)
+	}
 	switch {
 	case o.goesOn || o.abort || o.reject:
 		if f == nil {

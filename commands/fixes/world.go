@@ -136,10 +136,7 @@ func (w *world) Find(ctx context.Context) ([]findings.Finding, error) {
 		return w.review(ctx)
 	}
 	output := w.home.CheckOutputFile(w.mission.ID)
-	check, err := checks.Command{
-		Line: w.fix.Check, Workspace: w.mission.Workspace, Output: output, Limit: w.limit,
-		Environ: w.c.Environ(), More: []string{"UMBRA_MISSION=" + w.mission.ID},
-	}.Run(ctx)
+	check, err := w.runCheck(ctx, output)
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
@@ -163,6 +160,18 @@ func (w *world) Find(ctx context.Context) ([]findings.Finding, error) {
 		found = []findings.Finding{findings.Whole(text)}
 	}
 	return found, nil
+}
+
+func (w *world) runCheck(ctx context.Context, output string) (check missions.Check, err error) {
+	running, err := checks.Begin(ctx, w.home, w.mission.ID)
+	if err != nil {
+		return check, err
+	}
+	defer func() { err = errors.Join(err, running.End()) }()
+	return checks.Command{
+		Line: w.fix.Check, Workspace: w.mission.Workspace, Output: output, Limit: w.limit,
+		Environ: w.c.Environ(), More: []string{"UMBRA_MISSION=" + w.mission.ID}, Running: running,
+	}.Run(ctx)
 }
 
 // maxOutput is how much of what a check has printed is read, from its end.

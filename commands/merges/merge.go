@@ -16,8 +16,6 @@ import (
 	"github.com/umbra-vcs/umbra/commands/flags"
 	"github.com/umbra-vcs/umbra/commands/print"
 	"github.com/umbra-vcs/umbra/missions"
-	"github.com/umbra-vcs/umbra/missions/checks"
-	"github.com/umbra-vcs/umbra/missions/home"
 )
 
 type mergeOptions struct {
@@ -230,56 +228,14 @@ func readContent(c *call.Call, name string) ([]byte, error) {
 	return os.ReadFile(name)
 }
 
-// runCheck runs the check in a workspace that has the merged files, and removes that.
-func (a *asker) runCheck(r missions.MergeRequest) (*missions.MergeCheck, error) {
-	c, into := a.c, a.result.Into
-	dir, err := c.HomeDir()
-	if err != nil {
-		return nil, err
-	}
-	h := home.Home{Dir: dir}
-	limit, err := checks.Limit(h, c.Getenv)
-	if err != nil {
-		return nil, err
-	}
-	r.Step = missions.MergeScratch
-	made, err := a.merge(r)
-	if made.Scratch != nil && err == nil {
-		defer a.removeScratch(*made.Scratch)
-	}
-	if err != nil {
-		return nil, err
-	}
-	if made.ProposedTree != "" {
-		c.Notice("the check runs on the merged files, with what is proposed")
-	} else {
-		c.Notice("the check runs on the merged files")
-	}
-	output := h.CheckOutputFile(made.IntoID)
-	check, err := checks.Command{
-		Line: made.CheckCommand, Workspace: made.Scratch.Workspace, Output: output, Limit: limit,
-		Environ: c.Environ(), More: []string{"UMBRA_MISSION=" + made.IntoID},
-	}.Run(c.Context)
-	if c.Context.Err() != nil {
-		return nil, missions.Errorf(missions.KindInterrupted, "umbra merge --continue --into "+into+" checks again", "interrupted: nothing was merged")
-	}
-	if err != nil {
-		return nil, missions.Errorf(missions.KindFailed, "umbra merge --continue --into "+into, "the check can't be run: %w", err)
-	}
-	if check.State != missions.CheckGood {
-		text := "the check does not pass"
-		if last := checks.LastLine(output); last != "" {
-			text += ": " + last
-		}
-		c.Notice("%s (umbra mission output %s --check)", text, into)
-	}
-	return &missions.MergeCheck{Tree: made.Tree, Check: check, Output: checks.Tail(output)}, nil
-}
-
 // removeLeft removes missions that a merge has made and needs no more, and then has a merge
 // that has ended forgotten. An agent may still work there, which another command has begun.
 func (a *asker) removeLeft() {
 	if len(a.result.Left) == 0 {
+		return
+	}
+	if isOver := a.result.Done || a.result.Aborted; isOver && a.isStillChecked() {
+		a.result.Left = nil
 		return
 	}
 	gone := true

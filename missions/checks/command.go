@@ -4,6 +4,7 @@ package checks
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"os"
@@ -30,6 +31,7 @@ type Command struct {
 	Environ   []string      // the caller's; what looks like a secret is left out
 	More      []string      // variables beside these, as they are
 	Limit     time.Duration // after which it is ended; 0 is none
+	Running   *Running      // what says that it runs
 }
 
 // Limit is how long a check may run, by the configuration that counts.
@@ -62,11 +64,11 @@ func (c Command) Run(ctx context.Context) (check missions.Check, err error) {
 		return check, err
 	}
 	defer func() { err = errors.Join(err, out.Close()) }()
-	cmd := exec.Command("/bin/sh", "-c", c.Line)
+	cmd := exec.Command("/bin/sh", "-c", waitsForGo, "sh", c.Line)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = c.Workspace, out, out
 	cmd.Env = append(append(withoutSecrets(c.Environ), c.More...), "PWD="+c.Workspace)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	if err := cmd.Start(); err != nil {
+	if err := c.start(cmd); err != nil {
 		return check, err
 	}
 	if why := c.wait(ctx, cmd); why != "" {
@@ -74,6 +76,35 @@ func (c Command) Run(ctx context.Context) (check missions.Check, err error) {
 		return check, err
 	}
 	return missions.NewCheck(cmd.ProcessState.ExitCode()), nil
+}
+
+// waitsForGo runs a command line once it may, and ends if whoever was to say so is killed.
+const waitsForGo = `read -r umbra_go <&3 || exit; exec 3<&-; exec /bin/sh -c "$1"`
+
+// start starts a command, which does nothing before it is noted what it is: no kill leaves
+// one that nobody knows.
+func (c Command) start(cmd *exec.Cmd) error {
+	mark := rand.Text()
+	cmd.Env = append(cmd.Env, markVariable+"="+mark)
+	waits, says, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	defer waits.Close()
+	defer says.Close()
+	cmd.ExtraFiles = []*os.File{waits} // 3
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	err = c.Running.note(cmd.Process.Pid, mark)
+	if err == nil {
+		_, err = says.WriteString("go\n")
+	}
+	if err != nil {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait() // it was killed
+	}
+	return err
 }
 
 // wait waits for the end of a command, and ends its whole process group then. It says why

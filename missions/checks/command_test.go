@@ -19,7 +19,7 @@ import (
 // run runs a command line in an empty workspace, and gives what it printed.
 func run(t *testing.T, c Command) (missions.Check, string) {
 	t.Helper()
-	c.Workspace, c.Output = t.TempDir(), filepath.Join(t.TempDir(), "outputs", "one")
+	c.Workspace, c.Output, c.Running = t.TempDir(), filepath.Join(t.TempDir(), "outputs", "one"), begin(t)
 	check, err := c.Run(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -29,6 +29,21 @@ func run(t *testing.T, c Command) (missions.Check, string) {
 		t.Fatal(err)
 	}
 	return check, string(text)
+}
+
+// begin says in a home of its own that the test runs a check.
+func begin(t *testing.T) *Running {
+	t.Helper()
+	r, err := Begin(t.Context(), home.Home{Dir: t.TempDir()}, "one")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := r.End(); err != nil {
+			t.Error(err)
+		}
+	})
+	return r
 }
 
 func TestExitCodes(t *testing.T) {
@@ -93,7 +108,7 @@ func TestGroupEnds(t *testing.T) {
 			t.Parallel()
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
-			command := Command{Line: c.line, Workspace: t.TempDir(), Output: filepath.Join(t.TempDir(), "output"), Limit: c.limit}
+			command := Command{Line: c.line, Workspace: t.TempDir(), Output: filepath.Join(t.TempDir(), "output"), Limit: c.limit, Running: begin(t)}
 			pipe := filepath.Join(command.Workspace, "pipe")
 			if err := syscall.Mkfifo(pipe, 0o600); err != nil {
 				t.Fatal(err)

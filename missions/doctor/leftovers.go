@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore/lock"
 	"github.com/umbra-vcs/umbra/gitstore/upkeep"
 	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/checks"
 	"github.com/umbra-vcs/umbra/missions/home"
 	"github.com/umbra-vcs/umbra/missions/projects"
 )
@@ -82,6 +84,22 @@ func (x *Examination) checkTemporaries() error {
 		x.report(missions.Problem{
 			Invariant: "I6", Message: fmt.Sprintf("%d temporary files of processes that are gone, as %s", len(left), left[0]),
 		}, x.Examiner.SweepTemporaries)
+	}
+	return nil
+}
+
+// checkChecks reports checks that run on though the commands that ran them were killed, and
+// ends them.
+func (x *Examination) checkChecks(ctx context.Context) error {
+	left, err := checks.Left(x.Examiner.Home)
+	if err != nil {
+		return fmt.Errorf("look for checks: %w", err)
+	}
+	for _, of := range left {
+		x.report(missions.Problem{Invariant: "I6", Message: "the check of a command that was killed runs on, or has left its record"}, func() error {
+			_, err := checks.EndLeft(ctx, x.Examiner.Home, of)
+			return err
+		})
 	}
 	return nil
 }

@@ -217,6 +217,9 @@ func (h Home) CheckResultFile(mission string) string {
 
 const checkResultEnd = ".json"
 
+// RunningChecksDir has a file for each process that runs a check.
+func (h Home) RunningChecksDir() string { return h.Path("agents", "checks", "running") }
+
 // LandedFile is which work of a mission is on a branch of the user's.
 func (h Home) LandedFile(mission string) string { return h.Path("agents", "landed", mission) }
 

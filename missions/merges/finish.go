@@ -146,16 +146,16 @@ func (g *Merger) finishIfDone(into *projects.Mission, s *state, r missions.Merge
 }
 
 // makeScratch makes a workspace that has the merged files: a fork of the mission merged
-// into, with what Git ignores, in which nobody works.
+// into, with what Git ignores, in which nobody works. Where there is one, it is what is left.
 func (g *Merger) makeScratch(ctx context.Context, p *plan, r missions.MergeRequest) (missions.MergeResult, error) {
 	result := p.result()
 	m, err := g.loadScratch(p.into, p.state.Scratch)
 	if err != nil {
 		return result, err
 	}
-	if m != nil {
-		return result, missions.Errorf(missions.KindBusy, "umbra mission rm --workspace "+m.Name+", then the same again",
-			"the check of this merge runs, or was killed, in %s", m.Name)
+	if m != nil { // whoever asks knows whether its check runs
+		result.Left = []missions.Mission{g.rooms.Presence.MissionView(m)}
+		return result, nil
 	}
 	p.state.Scratch = g.NewID() // noted before it is there, so that no kill leaves one that nobody knows
 	if err := p.state.save(p.into.Project); err != nil {
