@@ -29,7 +29,11 @@ func TestRelease(t *testing.T) {
 	run(t, home, "cd "+shellQuoted(source)+" && scripts/release ~/release && scripts/release ~/release && ! scripts/release ~/bin && ! scripts/release")
 	for _, m := range regexp.MustCompile(`src: (release/\S+)`).FindAllStringSubmatch(string(config), -1) {
 		found, err := filepath.Glob(filepath.Join(home, m[1]))
-		if err != nil || len(found) < 3 {
+		least := 1
+		if strings.Contains(m[1], "*") {
+			least = 3
+		}
+		if err != nil || len(found) < least {
 			t.Errorf("%s: %q %v", m[1], found, err)
 		}
 	}
