@@ -140,12 +140,12 @@ func moveEntry(ctx context.Context, doc Document, admin, trash string) (string, 
 }
 
 func copyEntry(ctx context.Context, doc Document, admin, place string) error {
-	items, err := gitDirectory(ctx, admin, false)
+	parts, err := gitDirectory(ctx, admin, false)
 	if err != nil {
 		return err
 	}
 	k := &maker{doc: doc}
-	if err := k.copyGitDirectory(ctx, nested{gitDir: admin, items: items}, place); err != nil {
+	if err := k.copyGitDirectory(ctx, nested{gitDir: admin, parts: parts}, place); err != nil {
 		return err
 	}
 	return beneath.RemoveTree(admin)

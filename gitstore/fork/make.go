@@ -184,12 +184,10 @@ func (k *maker) prepareGit(ctx context.Context) error {
 // program, the fork is a plain directory.
 func (k *maker) findCommit(ctx context.Context) error {
 	if k.src.Head == "" && k.src.Unread == "" {
-		why := "HEAD had no commit"
-		if k.src.Repo.Bare {
-			why = "The repository is a bare one, and this no work tree of it (a mission in one of its worktrees is forked with Git)"
+		if !k.src.Repo.Bare {
+			k.note("HEAD had no commit: the fork is a plain directory, without Git.")
 		}
-		k.note(why + ": the fork is a plain directory, without Git.")
-		return nil
+		return nil // of a bare one noteBare tells
 	}
 	g, err := k.openSource(ctx)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -293,6 +291,7 @@ func (k *maker) make(ctx context.Context) error {
 	}
 	failpoint.Hit("fork.filled")
 	if k.git == nil {
+		noteBare(k)
 		if err := k.findLost(ctx); err != nil {
 			return err
 		}

@@ -2,12 +2,14 @@ package fork
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
@@ -30,7 +32,13 @@ type nested struct {
 	// module is its name among the source's submodules; "" if its git
 	// directory is the .git inside it.
 	module string
-	items  []item // of gitDir
+	// common is the repository of a linked worktree, which lies in the workspace too, at
+	// commonPath; "" for others.
+	common, commonPath string
+	// store says that it is such a repository: path is its own. It is pointed to by the
+	// .git of what is scanned.
+	store, pointed bool
+	parts          []part // of gitDir
 }
 
 // repository decides about the ".git" in a directory. It reports whether the
@@ -46,12 +54,12 @@ func (s *scanner) repository(path string, taken bool) (stay bool, err error) {
 		}
 		return false, nil
 	}
-	around := s.repo != nil && s.repo.Bare && s.snapshot.holdsDir(path) // a bare repository's worktrees are files of what is around it
+	around := s.around(repo, path, taken)
 	if s.repo != nil && repo.Linked && sameRepository(repo, s.repo) && !around {
 		s.leave(path, reasonWorktree)
 		return true, nil
 	}
-	if !s.nestedToo(path, taken) {
+	if !s.nestedToo(path, taken) && !(around && s.sharedToo) {
 		s.leave(join(path, ".git"), reasonMoment)
 		return false, nil
 	}
@@ -62,25 +70,33 @@ func (s *scanner) repository(path string, taken bool) (stay bool, err error) {
 		n.module = s.module(repo)
 	case repo.CommonDir == repo.GitDir && inside(repo.GitDir, s.root.Path()) && sameFile(repo.TopLevel, joinPath(s.root.Path(), path)):
 		// The fork has in its place what .git leads to in the source.
+	case repo.Linked && s.below(repo.CommonDir) != "" && filepath.Dir(repo.GitDir) == filepath.Join(repo.CommonDir, "worktrees"):
+		n.common, n.commonPath = repo.CommonDir, s.below(repo.CommonDir)
 	default:
 		s.leave(join(path, ".git"), reasonElsewhere)
 		return false, nil
 	}
-	if n.items, err = gitDirectory(s.ctx, n.gitDir, n.module != ""); err != nil {
+	if n.parts, err = gitDirectory(s.ctx, n.gitDir, n.module != "" || n.common != ""); err != nil {
 		if s.ctx.Err() != nil {
 			return false, s.ctx.Err()
 		}
 		s.leave(join(path, ".git"), reasonUnreadable)
 		return false, nil
 	}
-	for _, i := range n.items {
-		if i.kind != beneath.Directory {
-			s.files++
-			s.bytes += i.size
-		}
-	}
+	s.count(n)
 	s.repos = append(s.repos, n)
 	return false, nil
+}
+
+func (s *scanner) count(n nested) {
+	for _, p := range n.parts {
+		for _, i := range p.items {
+			if i.kind != beneath.Directory {
+				s.files++
+				s.bytes += i.size
+			}
+		}
+	}
 }
 
 // whyNot is the reason for which a .git that leads to no repository stays behind.
@@ -113,59 +129,6 @@ func (s *scanner) module(repo *usergit.Repository) string {
 	return filepath.ToSlash(name)
 }
 
-// gitDirectory lists a git directory, without locks that somebody holds there
-// and without the entries of its other worktrees; that of a submodule without
-// those of its own submodules, which the scan meets by themselves.
-func gitDirectory(ctx context.Context, dir string, module bool) ([]item, error) {
-	root, err := beneath.Open(dir)
-	if err != nil {
-		return nil, err
-	}
-	defer root.Close()
-	var items []item
-	var walk func(path string) error
-	walk = func(path string) error {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if isTooDeep(path) {
-			return fmt.Errorf("%s: %s", dir, reasonDepth)
-		}
-		names, err := root.ReadDir(path)
-		if err != nil {
-			return err
-		}
-		for _, e := range names {
-			at := join(path, e.Name)
-			if at == "worktrees" || module && at == "modules" || strings.HasSuffix(e.Name, ".lock") || beneath.IsGitDisguise(e.Name) {
-				continue
-			}
-			st, err := root.Lstat(at)
-			if vanished(err) {
-				continue
-			}
-			if err != nil {
-				return err
-			}
-			i := item{path: at, kind: st.Kind(), size: st.Size, perm: st.Perm()}
-			switch i.kind {
-			case beneath.Special:
-				continue
-			case beneath.Symlink:
-				i.size = 0
-			}
-			items = append(items, i)
-			if i.kind == beneath.Directory {
-				if err := walk(at); err != nil {
-					return err
-				}
-			}
-		}
-		return nil
-	}
-	return items, walk("")
-}
-
 // placeNested makes the copies of nested repositories' git directories and
 // puts each in its place below top, which is seen from the workspace as prefix.
 func (k *maker) placeNested(ctx context.Context, repos []nested, top, prefix string) error {
@@ -174,32 +137,82 @@ func (k *maker) placeNested(ctx context.Context, repos []nested, top, prefix str
 		return err
 	}
 	defer root.Close()
+	// A worktree is made once its repository is there.
+	repos = slices.Clone(repos)
+	slices.SortStableFunc(repos, func(a, b nested) int { return cmp.Compare(a.order(), b.order()) })
+	p := &placer{k: k, root: root, placed: map[string]bool{}}
 	for n, repo := range repos {
-		st, err := root.Lstat(repo.path)
-		switch {
-		case err != nil || st.Kind() != beneath.Directory:
-			k.leave(prefix+join(repo.path, ".git"), reasonInTheWay)
-			continue
-		case repo.module == "":
-			err = k.placeOwn(ctx, repo, top, n)
-		case k.git == nil:
-			k.leave(prefix+join(repo.path, ".git"), reasonElsewhere)
-			continue
-		default:
-			err = k.placeModule(ctx, repo, top)
-		}
-		if err == nil {
-			err = repo.prove(ctx, k.doc.Operation, joinPath(top, repo.path), repo.copyOf(k.git, top))
-			if unfit := (*unfitError)(nil); errors.As(err, &unfit) {
-				k.leave(prefix+join(repo.path, ".git"), reasonUnfit+unfit.why.Error())
-				err = unfit.gone
-			}
-		}
+		reason, err := p.placeOne(ctx, repo, n)
 		if err != nil {
 			return fmt.Errorf("nested repository %s: %w", repo.path, err)
 		}
+		if reason != "" {
+			k.leave(prefix+repo.dotGit(), reason)
+			continue
+		}
+		p.placed[repo.gitDir] = true
 	}
 	return nil
+}
+
+// placer puts repositories in their places below a root.
+type placer struct {
+	k      *maker
+	root   *beneath.Root
+	placed map[string]bool // the git directories whose copies are there
+}
+
+// at is where a path is on disk.
+func (p *placer) at(path string) string { return joinPath(p.root.Path(), path) }
+
+// copyOf is where the copy of a repository's git directory is.
+func (p *placer) copyOf(n nested) string { return n.copyOf(p.k.git, p.root.Path()) }
+
+// order has repositories before their worktrees.
+func (n nested) order() int {
+	if n.common != "" {
+		return 1
+	}
+	return 0
+}
+
+// dotGit is the path that a repository which does not come along is told of by.
+func (n nested) dotGit() string {
+	if n.store {
+		return n.path
+	}
+	return join(n.path, ".git")
+}
+
+// placeOne puts one nested repository in its place, or says why it does not come along.
+func (p *placer) placeOne(ctx context.Context, repo nested, n int) (string, error) {
+	if !repo.store {
+		if st, err := p.root.Lstat(repo.path); err != nil || st.Kind() != beneath.Directory {
+			return reasonInTheWay, nil
+		}
+	}
+	var err error
+	switch {
+	case repo.store:
+		err = p.placeStore(ctx, repo, n)
+	case repo.common != "" && !p.placed[repo.common]:
+		return reasonNotAlong, nil
+	case repo.common != "":
+		err = p.placeLinked(ctx, repo)
+	case repo.module == "":
+		err = p.placeOwn(ctx, repo, n)
+	case p.k.git == nil:
+		return reasonElsewhere, nil
+	default:
+		err = p.placeModule(ctx, repo)
+	}
+	if err == nil {
+		err = p.proveNested(ctx, repo)
+	}
+	if unfit := (*unfitError)(nil); errors.As(err, &unfit) {
+		return reasonUnfit + unfit.why.Error(), unfit.gone
+	}
+	return "", err
 }
 
 // unfitError says of a nested repository's copy that git does not work in it, and
@@ -208,23 +221,46 @@ type unfitError struct{ why, gone error }
 
 func (e *unfitError) Error() string { return e.why.Error() }
 
-// prove shows that git works in a nested repository's copy. One that it does not
+// proveNested shows that git works in a nested repository's copy. One that it does not
 // work in goes again, as an *unfitError says: no Git is better than that of another
 // directory.
-func (n nested) prove(ctx context.Context, operation, at, gitDir string) error {
-	g, err := openUserGit(ctx, operation, gitDir, at)
-	if err == nil {
-		err = g.worksIn(ctx, at, gitDir)
+func (p *placer) proveNested(ctx context.Context, n nested) error {
+	at, gitDir := p.at(n.path), p.copyOf(n)
+	gone := []string{filepath.Join(at, ".git"), gitDir}
+	var err error
+	if n.store {
+		gone = []string{gitDir}
+		if n.pointed {
+			gone = append(gone, p.at(".git"))
+		}
+		err = p.proveStore(ctx, n)
+	} else {
+		var g *userGit
+		if g, err = openUserGit(ctx, p.k.doc.Operation, gitDir, at); err == nil {
+			err = g.worksIn(ctx, at, gitDir)
+		}
+		if err == nil && n.common != "" {
+			err = p.proveLinked(n)
+		}
 	}
 	if err == nil || ctx.Err() != nil {
 		return err
 	}
-	return &unfitError{err, errors.Join(beneath.RemoveTree(filepath.Join(at, ".git")), beneath.RemoveTree(gitDir))}
+	unfit := &unfitError{why: err}
+	for _, path := range gone {
+		unfit.gone = errors.Join(unfit.gone, beneath.RemoveTree(path))
+	}
+	return unfit
 }
 
 // copyOf is where the copy of a nested repository's git directory is.
 func (n nested) copyOf(g *userGit, top string) string {
-	if n.module == "" {
+	switch {
+	case n.store:
+		return joinPath(top, n.path)
+	case n.common != "":
+		return filepath.Join(joinPath(top, n.commonPath), "worktrees", filepath.Base(n.gitDir))
+	case n.module == "":
 		return filepath.Join(joinPath(top, n.path), ".git")
 	}
 	return joinPath(filepath.Join(g.admin, "modules"), n.module)
@@ -232,10 +268,10 @@ func (n nested) copyOf(g *userGit, top string) string {
 
 // placeOwn copies a ".git" directory under a name of Umbra's, since a path
 // that holds ".git" is refused below a root, and then renames it.
-func (k *maker) placeOwn(ctx context.Context, repo nested, top string, n int) error {
-	at := joinPath(top, repo.path)
-	staged := filepath.Join(at, beneath.ScratchName(k.doc.Operation, n))
-	if err := k.copyGitDirectory(ctx, repo, staged); err != nil {
+func (p *placer) placeOwn(ctx context.Context, repo nested, n int) error {
+	at := p.at(repo.path)
+	staged := filepath.Join(at, beneath.ScratchName(p.k.doc.Operation, n))
+	if err := p.k.copyGitDirectory(ctx, repo, staged); err != nil {
 		return err
 	}
 	if err := setPlace(ctx, staged, ""); err != nil {
@@ -246,15 +282,15 @@ func (k *maker) placeOwn(ctx context.Context, repo nested, top string, n int) er
 
 // placeModule gives the new worktree a copy of a submodule's git directory,
 // where git itself would have cloned it.
-func (k *maker) placeModule(ctx context.Context, repo nested, top string) error {
-	target := repo.copyOf(k.git, top)
+func (p *placer) placeModule(ctx context.Context, repo nested) error {
+	target := p.copyOf(repo)
 	if err := os.MkdirAll(filepath.Dir(target), 0o777); err != nil {
 		return err
 	}
-	if err := k.copyGitDirectory(ctx, repo, target); err != nil {
+	if err := p.k.copyGitDirectory(ctx, repo, target); err != nil {
 		return err
 	}
-	at := joinPath(top, repo.path)
+	at := p.at(repo.path)
 	back, err := filepath.Rel(target, at)
 	if err != nil {
 		return err
@@ -307,29 +343,4 @@ func setPlace(ctx context.Context, gitDir, place string) error {
 // named tells whether a configuration file may have a setting of that name.
 func named(config []byte, name string) bool {
 	return bytes.Contains(bytes.ToLower(config), []byte(name))
-}
-
-func (k *maker) copyGitDirectory(ctx context.Context, repo nested, target string) error {
-	if err := os.Mkdir(target, 0o777); err != nil {
-		return err
-	}
-	from, err := beneath.Open(repo.gitDir)
-	if err != nil {
-		return err
-	}
-	defer from.Close()
-	to, err := beneath.Open(target)
-	if err != nil {
-		return err
-	}
-	defer to.Close()
-	j := job{from: from, to: to, items: repo.items}
-	left, err := k.copyItems(ctx, j)
-	if err == nil {
-		err = finishDirectories(j)
-	}
-	if err == nil && len(left) > 0 {
-		err = errors.New(left[0].Path + ": " + left[0].Reason)
-	}
-	return err
 }

@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
-	"github.com/umbra-vcs/umbra/gitstore/usergit"
 	"github.com/umbra-vcs/umbra/scripts/hazards"
 )
 
@@ -315,35 +314,5 @@ func TestNoGitProgram(t *testing.T) {
 	}
 	if err := UndoDocument(t.Context(), made.Document, t.TempDir()); err != nil {
 		t.Error(err)
-	}
-}
-
-// TestForkAroundABareRepository has the files of a directory in which a bare repository's
-// worktrees lie, and says why there is no Git in it.
-func TestForkAroundABareRepository(t *testing.T) {
-	l := newLab(t)
-	l.git(l.top, "init", "-q", "-b", "main", "seed")
-	l.git(filepath.Join(l.top, "seed"), "commit", "-q", "--allow-empty", "-m", "first")
-	l.git(l.top, "clone", "-q", "--bare", "seed", ".bare")
-	if err := os.RemoveAll(filepath.Join(l.top, "seed")); err != nil {
-		t.Fatal(err)
-	}
-	l.git(filepath.Join(l.top, ".bare"), "worktree", "add", "-q", filepath.Join(l.top, "main"), "main")
-	l.write("main/f", "mine\n")
-	src := l.snapshot() // as of a directory without a repository, since a bare one has no work tree
-	l.write(".git", "gitdir: ./.bare\n")
-	var err error
-	if src.Repo, err = usergit.Discover(l.top); err != nil || !src.Repo.Bare {
-		t.Fatalf("%+v %v", src.Repo, err)
-	}
-	made := l.fork(src, l.target("one"))
-	if data, err := os.ReadFile(filepath.Join(made.Worktree, "main", "f")); err != nil || string(data) != "mine\n" {
-		t.Errorf("main/f: %q %v", data, err)
-	}
-	if len(made.Left) != 1 || made.Left[0] != (Left{"main/.git", reasonElsewhere}) {
-		t.Errorf("left %+v", made.Left)
-	}
-	if len(made.Notes) != 1 || !strings.Contains(made.Notes[0], "bare") {
-		t.Errorf("notes %q", made.Notes)
 	}
 }

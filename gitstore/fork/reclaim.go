@@ -321,12 +321,12 @@ func copyDiscarded(ctx context.Context, doc Document, entry, to string) error {
 	if err := beneath.RemoveTree(to); err != nil {
 		return err
 	}
-	items, err := gitDirectory(ctx, entry, false)
+	parts, err := gitDirectory(ctx, entry, false)
 	if err != nil {
 		return err
 	}
 	k := &maker{doc: doc}
-	return k.copyGitDirectory(ctx, nested{gitDir: entry, items: items}, to)
+	return k.copyGitDirectory(ctx, nested{gitDir: entry, parts: parts}, to)
 }
 
 // relink has the directory's .git lead to an entry that has another name now.

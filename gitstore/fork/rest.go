@@ -72,6 +72,9 @@ func (k *maker) lookOutside(ctx context.Context) error {
 	if err := s.directory("", false, 0); err != nil {
 		return err
 	}
+	if err := s.shared(); err != nil {
+		return err
+	}
 	k.rest.scan = s.scan
 	for _, l := range s.left {
 		k.leave(k.doc.outside(l.Path), l.Reason)

@@ -67,6 +67,8 @@ type scanner struct {
 	judge judge
 	// nestedToo tells whether the repository at path comes along as one.
 	nestedToo func(path string, taken bool) bool
+	// sharedToo says that a bare repository comes along with the worktrees around it.
+	sharedToo bool
 	snapshot  *listing
 	exclude   string // a directory that is passed over, "" for none
 

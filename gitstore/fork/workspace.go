@@ -36,6 +36,7 @@ func (k *maker) look(ctx context.Context) error {
 	s := &scanner{
 		ctx: ctx, root: k.live, repo: k.src.Repo, snapshot: k.list,
 		nestedToo: func(_ string, taken bool) bool { return taken || k.src.Now },
+		sharedToo: k.src.Head == "" && k.src.Unread == "",
 	}
 	judged := captured(k.src.Rules, k.src.Skipped, other)
 	s.judge = func(path string, mode gitstore.Mode, size int64) (verdict, error) {
@@ -51,6 +52,9 @@ func (k *maker) look(ctx context.Context) error {
 	}
 	s.judge = withoutLaterLogs(k, s, s.judge)
 	if err := s.directory("", false, 0); err != nil {
+		return err
+	}
+	if err := s.shared(); err != nil {
 		return err
 	}
 	k.scan = s.scan

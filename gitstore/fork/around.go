@@ -1,0 +1,216 @@
+package fork
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/umbra-vcs/umbra/gitstore/beneath"
+	"github.com/umbra-vcs/umbra/gitstore/git"
+	"github.com/umbra-vcs/umbra/gitstore/usergit"
+)
+
+// A repository may lie in the workspace beside its own worktrees, as project/.bare
+// beside project/main. A fork of all of that has a repository of its own there: a
+// worktree that it shared with the source would be the source's.
+
+const reasonNotAlong = "its repository does not come along"
+
+// around tells whether a worktree belongs to the source's repository, which has no
+// work tree but those around it: they are files of the source's.
+func (s *scanner) around(repo *usergit.Repository, path string, taken bool) bool {
+	return s.repo != nil && s.repo.Bare && repo.Linked && sameRepository(repo, s.repo) && (taken || s.snapshot.holdsDir(path))
+}
+
+// below is where a directory on disk lies in what is scanned, "" if it does not, or is
+// all of it.
+func (s *scanner) below(dir string) string {
+	path, ok := strings.CutPrefix(dir, strings.TrimSuffix(s.root.Path(), "/")+"/")
+	if !ok {
+		return ""
+	}
+	return filepath.ToSlash(path)
+}
+
+// shared finds the repositories whose worktrees come along. Those that are the .git of
+// a directory come along as nested ones already, or not at all.
+func (s *scanner) shared() error {
+	found := map[string]bool{}
+	add := func(common string, source bool) error {
+		path := s.below(common)
+		if found[common] || path == "" || baseOf(path) == ".git" && !source {
+			return nil
+		}
+		found[common] = true
+		n := nested{path: path, gitDir: common, store: true}
+		n.pointed = source && path != ".git"
+		var err error
+		if n.parts, err = gitDirectory(s.ctx, common, false); err != nil {
+			if s.ctx.Err() == nil {
+				s.leave(path, reasonUnreadable)
+				return nil
+			}
+			return err
+		}
+		// Ignored, it was met as files.
+		s.items = slices.DeleteFunc(s.items, func(i item) bool { return inside(i.path, path) })
+		s.count(n)
+		s.repos = append(s.repos, n)
+		return nil
+	}
+	if s.sharedToo && s.repo != nil && s.repo.Bare {
+		if err := add(s.repo.CommonDir, true); err != nil {
+			return err
+		}
+	}
+	for _, n := range s.repos {
+		if n.common == "" {
+			continue
+		}
+		if err := add(n.common, false); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// placeStore copies a repository to where its worktrees look for it.
+func (p *placer) placeStore(ctx context.Context, repo nested, n int) error {
+	dir := parentOf(repo.path)
+	if dir != "" {
+		if err := p.root.MkdirAll(dir, 0o777); err != nil {
+			return err
+		}
+	}
+	at := p.at(repo.path)
+	if _, err := os.Lstat(at); !errors.Is(err, fs.ErrNotExist) {
+		return &unfitError{why: fmt.Errorf("%s: %w", at, fs.ErrExist), gone: err}
+	}
+	staged := filepath.Join(filepath.Dir(at), beneath.ScratchName(p.k.doc.Operation, n))
+	if err := p.k.copyGitDirectory(ctx, repo, staged); err != nil {
+		return err
+	}
+	if err := setPlace(ctx, staged, ""); err != nil {
+		return err
+	}
+	if err := os.Rename(staged, at); err != nil {
+		return err
+	}
+	if repo.pointed {
+		return pointTo(p.root.Path(), "./"+repo.path)
+	}
+	return nil
+}
+
+// noteBare tells what became of a bare repository that the source's directory leads to.
+func noteBare(k *maker) {
+	if k.src.Repo == nil || !k.src.Repo.Bare {
+		return
+	}
+	repo, err := usergit.At(k.doc.Directory)
+	if err != nil || repo.Unread != nil {
+		k.note("The repository is a bare one, and does not come along: the fork is a plain directory, without Git.")
+		return
+	}
+	path, err := filepath.Rel(k.doc.Directory, repo.CommonDir)
+	if err != nil {
+		path = repo.CommonDir
+	}
+	k.note("The fork has a copy of the repository, in " + path + ": what is committed in the fork is in that copy alone.")
+	if !k.src.Now {
+		k.note("HEAD and index of each worktree in the fork are those of now, and its files of that moment.")
+	}
+}
+
+// pointTo makes the .git of a directory, which has none.
+func pointTo(dir, gitDir string) error {
+	f, err := os.OpenFile(filepath.Join(dir, ".git"), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString("gitdir: " + gitDir + "\n")
+	return errors.Join(err, f.Close())
+}
+
+// placeLinked makes a directory of the fork a worktree of the fork's own copy of the
+// repository.
+func (p *placer) placeLinked(ctx context.Context, repo nested) error {
+	at, admin := p.at(repo.path), p.copyOf(repo)
+	if err := os.MkdirAll(filepath.Dir(admin), 0o777); err != nil {
+		return err
+	}
+	if err := p.k.copyGitDirectory(ctx, repo, admin); err != nil {
+		return err
+	}
+	forth, err := filepath.Rel(at, admin)
+	if err != nil {
+		return err
+	}
+	for name, content := range map[string]string{"gitdir": filepath.Join(at, ".git"), "commondir": "../.."} {
+		if err := os.WriteFile(filepath.Join(admin, name), []byte(content+"\n"), 0o666); err != nil {
+			return err
+		}
+	}
+	if err := unsetPlace(ctx, filepath.Join(admin, "config.worktree")); err != nil {
+		return err
+	}
+	return pointTo(at, filepath.ToSlash(forth))
+}
+
+// proveStore shows that git takes the copy for a repository.
+func (p *placer) proveStore(ctx context.Context, repo nested) error {
+	at := p.at(repo.path)
+	dirs := []string{at}
+	if repo.pointed {
+		dirs = append(dirs, p.root.Path())
+	}
+	for _, dir := range dirs {
+		inside := userGit{operation: p.k.doc.Operation, inside: dir}
+		out, err := inside.run(ctx, nil, "rev-parse", "--absolute-git-dir")
+		if err != nil {
+			return err
+		}
+		if got := strings.TrimSuffix(string(out), "\n"); !sameFile(got, at) {
+			return fmt.Errorf("git in %s works in %s", dir, got)
+		}
+	}
+	return nil
+}
+
+// proveLinked shows that the worktree belongs to the fork's own repository.
+func (p *placer) proveLinked(n nested) error {
+	at := p.at(n.path)
+	repo, err := usergit.At(at)
+	if err == nil {
+		err = repo.Unread
+	}
+	if err != nil {
+		return err
+	}
+	if want := p.at(n.commonPath); !sameFile(repo.CommonDir, want) {
+		return fmt.Errorf("%s belongs to %s", at, repo.CommonDir)
+	}
+	return nil
+}
+
+// unsetPlace takes core.worktree out of a configuration file, which need not exist.
+func unsetPlace(ctx context.Context, file string) error {
+	config, err := os.ReadFile(file)
+	if err != nil || !bytes.Contains(bytes.ToLower(config), []byte("worktree")) {
+		if errors.Is(err, fs.ErrNotExist) {
+			err = nil
+		}
+		return err
+	}
+	c := git.Command{GitDir: os.DevNull, Dir: filepath.Dir(file), Args: []string{"config", "--file", file, "--unset-all", "core.worktree"}}
+	if _, err := git.Run(ctx, c); err != nil && !exitedWith(err, 5) { // it was not set
+		return err
+	}
+	return nil
+}
