@@ -33,7 +33,7 @@ type MergeRequest struct {
 	// Leave ends a merge though missions are there that it has made, see MergeTrial.Left.
 	Leave bool `json:"leave,omitempty"`
 	// Texts are, of MergeStatus, the paths whose texts are wanted.
-	Texts []string `json:"texts,omitempty"`
+	Texts []Path `json:"texts,omitempty"`
 }
 
 // MergeDriver is a program that Git has merge texts.
@@ -113,7 +113,7 @@ func (t MergeTake) Typed() string {
 
 // MergeChoice is what becomes of a path.
 type MergeChoice struct {
-	Path    string    `json:"path"`
+	Path    Path      `json:"path"`
 	Take    MergeTake `json:"take"`
 	Content []byte    `json:"content,omitempty"` // of TakeFile
 	// Typed is, of TakeFile, the name of the file if that could also be another choice, which
@@ -138,7 +138,7 @@ type MergeSide struct {
 
 // MergedPath is a path of a merge, and how much of a question it is.
 type MergedPath struct {
-	Path     string         `json:"path"`
+	Path     Path           `json:"path"`
 	Missions []string       `json:"missions"` // that changed it
 	Severity Severity       `json:"severity"`
 	Auto     bool           `json:"auto"` // taken without a question

@@ -92,7 +92,7 @@ func Edited(c *call.Call, q missions.MergedPath) ([]byte, error) {
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	file := filepath.Join(dir, filepath.Base(q.Path))
+	file := filepath.Join(dir, filepath.Base(string(q.Path)))
 	begin := q.Texts.Merged
 	if slices.Contains(q.Options, missions.TakeProposal) {
 		begin = q.Proposal.Content

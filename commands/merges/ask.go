@@ -35,7 +35,7 @@ type asker struct {
 	c       *call.Call
 	result  missions.MergeResult // as it stands
 	timeout time.Duration        // of the merger
-	skipped map[string]bool
+	skipped map[missions.Path]bool
 }
 
 // merge does a step of the merge. A step that fails leaves the merge as it was. Each asks
@@ -119,13 +119,13 @@ func (a *asker) askPath(list []missions.MergedPath, i int) (step int, err error)
 	}
 	q := list[i]
 	p := a.c.Err
-	p.Line("%s of %d: %s  %s  %s (%s)", missions.Itoa(i+1), len(list), q.Severity, print.Path(q.Path), print.Clean(q.Reason), print.Clean(strings.Join(q.Missions, ", ")))
+	p.Line("%s of %d: %s  %s  %s (%s)", missions.Itoa(i+1), len(list), q.Severity, print.Path(string(q.Path)), print.Clean(q.Reason), print.Clean(strings.Join(q.Missions, ", ")))
 	writeExcerpt(p, q)
 	if err := p.Flush(); err != nil {
 		return 0, err
 	}
 	for {
-		letter, err := a.c.Ask("What becomes of "+print.Path(q.Path)+"?", a.answers(list, i)...)
+		letter, err := a.c.Ask("What becomes of "+print.Path(string(q.Path))+"?", a.answers(list, i)...)
 		if err != nil {
 			return 0, err
 		}
@@ -194,8 +194,8 @@ func countMerged(list []missions.MergedPath) (n int) {
 }
 
 // texts are what the sides of a path have, and what is proposed for it.
-func (a *asker) texts(path string) (*missions.MergeTexts, *missions.MergeProposal, error) {
-	r, err := a.merge(missions.MergeRequest{Step: missions.MergeStatus, Texts: []string{path}})
+func (a *asker) texts(path missions.Path) (*missions.MergeTexts, *missions.MergeProposal, error) {
+	r, err := a.merge(missions.MergeRequest{Step: missions.MergeStatus, Texts: []missions.Path{path}})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -238,7 +238,7 @@ func (a *asker) edit(q missions.MergedPath) (done bool, err error) {
 	if err == nil {
 		return true, nil
 	}
-	a.say(Keep(q.Path, content))
+	a.say(Keep(string(q.Path), content))
 	if missions.AsError(err).Kind == missions.KindUsage { // it has marks still
 		a.notChosen(q, err)
 		return false, nil
@@ -248,7 +248,7 @@ func (a *asker) edit(q missions.MergedPath) (done bool, err error) {
 
 func (a *asker) notChosen(q missions.MergedPath, err error) {
 	e := missions.AsError(err)
-	text := print.Path(q.Path) + " is as open as before: " + print.Clean(e.Message)
+	text := print.Path(string(q.Path)) + " is as open as before: " + print.Clean(e.Message)
 	if e.Hint != "" {
 		text += "; " + print.Clean(e.Hint)
 	}
@@ -356,7 +356,7 @@ func conflictLines(text []byte) (list []string) {
 // WriteTexts prints what each side has changed at a path, and what is proposed.
 func WriteTexts(p *print.Printer, q missions.MergedPath) {
 	if len(q.Texts.Sides) == 0 {
-		p.Line("%s is no text in each: there are no lines to show", print.Clean(q.Path))
+		p.Line("%s is no text in each: there are no lines to show", print.Clean(string(q.Path)))
 	}
 	for _, side := range q.Texts.Sides {
 		switch {

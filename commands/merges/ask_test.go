@@ -26,7 +26,7 @@ type fake struct {
 
 func (f *fake) Merge(_ context.Context, r missions.MergeRequest) (missions.MergeResult, error) {
 	for _, c := range r.Choices {
-		f.chosen = append(f.chosen, c.Path+"="+string(c.Take))
+		f.chosen = append(f.chosen, string(c.Path)+"="+string(c.Take))
 		for i, q := range f.open {
 			if q.Path == c.Path {
 				f.open = append(f.open[:i:i], f.open[i+1:]...)
@@ -69,7 +69,7 @@ func askMergeBy(t *testing.T, f *fake, lines, typed string, globals call.Globals
 	return b.Stderr.String(), err
 }
 
-func path(name string, severity missions.Severity, options ...missions.MergeTake) missions.MergedPath {
+func path(name missions.Path, severity missions.Severity, options ...missions.MergeTake) missions.MergedPath {
 	return missions.MergedPath{Path: name, Severity: severity, Missions: []string{"one", "fa", "fb"}, Reason: "changed", Options: options}
 }
 
@@ -78,7 +78,7 @@ func path(name string, severity missions.Severity, options ...missions.MergeTake
 func TestAnswers(t *testing.T) {
 	t.Parallel()
 	several := path("several", missions.SeverityHigh, missions.TakeOurs, "fa", "fb", missions.TakeBoth, missions.TakeFile)
-	merged := func(name string) missions.MergedPath {
+	merged := func(name missions.Path) missions.MergedPath {
 		return path(name, missions.SeverityMedium, missions.TakeMerged, missions.TakeOurs, missions.TakeTheirs, missions.TakeFile)
 	}
 	for typed, want := range map[string]string{
@@ -115,7 +115,7 @@ func TestAllOfTheRest(t *testing.T) {
 	} {
 		f := &fake{}
 		for _, name := range []string{"m1", "m2", "m3"} {
-			f.open = append(f.open, path(name, missions.SeverityMedium, missions.TakeMerged, missions.TakeOurs, missions.TakeTheirs))
+			f.open = append(f.open, path(missions.Path(name), missions.SeverityMedium, missions.TakeMerged, missions.TakeOurs, missions.TakeTheirs))
 		}
 		said, err := askMerge(t, f, typed, call.Globals{})
 		if got := strings.Join(f.chosen, " "); got != want {
@@ -174,7 +174,7 @@ func TestManyPaths(t *testing.T) {
 	b := calltest.New(t, &fake{})
 	r := missions.MergeResult{Into: "one", Done: true, Restore: &missions.RestoreResult{}}
 	for n := range 1000 {
-		r.Taken = append(r.Taken, path(fmt.Sprint("low", n), missions.SeverityLow))
+		r.Taken = append(r.Taken, path(missions.Path(fmt.Sprint("low", n)), missions.SeverityLow))
 	}
 	r.Taken[999].Path, r.Taken[999].Chosen = "last", "ours"
 	r.Conflicts = []missions.MergedPath{path("open", missions.SeverityHigh)}

@@ -92,7 +92,10 @@ func runMerge(c *call.Call, o mergeOptions) error {
 	if err != nil {
 		return err
 	}
-	r.Step, r.Forks, r.Auto, r.Texts = step, c.Arguments, missions.MergeAuto(o.auto), o.show.Value()
+	r.Step, r.Forks, r.Auto = step, c.Arguments, missions.MergeAuto(o.auto)
+	for _, typed := range o.show.Value() {
+		r.Texts = append(r.Texts, missions.ParsePath(typed))
+	}
 	if err := r.Verify(); err != nil {
 		return err
 	}
@@ -107,7 +110,7 @@ func runMerge(c *call.Call, o mergeOptions) error {
 		return err
 	}
 	r.Caller = caller
-	a := &asker{c: c, timeout: o.timeout, skipped: map[string]bool{}}
+	a := &asker{c: c, timeout: o.timeout, skipped: map[missions.Path]bool{}}
 	if a.result, err = svc.Merge(ctx, r); err == nil && step == missions.MergeResolve && o.goesOn {
 		r = continuing(r, a.result.Into)
 		a.result, err = a.merge(r)
@@ -197,7 +200,7 @@ func readChoices(c *call.Call, typed []string) (list []missions.MergeChoice, err
 		if at <= 0 || at == len(text)-1 {
 			return nil, missions.Errorf(missions.KindUsage, "--resolve PATH=ours, theirs, both, merged, a mission or a file", "--resolve is %q", text)
 		}
-		one := missions.MergeChoice{Path: text[:at], Take: missions.MergeTake(text[at+1:])}
+		one := missions.MergeChoice{Path: missions.ParsePath(text[:at]), Take: missions.MergeTake(text[at+1:])}
 		switch {
 		case one.Take == missions.TakeFile:
 			return nil, missions.Errorf(missions.KindUsage, "name the file that has the content; one that is called file is ./file",
@@ -407,7 +410,7 @@ func writePaths(p *print.Printer, list []missions.MergedPath, most int) {
 		if q.Proposal != nil && q.Chosen == "" {
 			what += "; " + SayProposal(*q.Proposal)
 		}
-		t.Row(print.Plain.Cell(string(q.Severity)), print.Plain.Cell(print.Path(q.Path)), print.Dim.Cell(print.Clean(what)))
+		t.Row(print.Plain.Cell(string(q.Severity)), print.Plain.Cell(print.Path(string(q.Path))), print.Dim.Cell(print.Clean(what)))
 	}
 	t.Print(p, "  ")
 	for _, severity := range []missions.Severity{missions.SeverityCritical, missions.SeverityHigh, missions.SeverityMedium, missions.SeverityLow} {

@@ -24,8 +24,8 @@ type merging struct {
 	id     int // tells its answers from those to others
 	of     missions.Mission
 	result missions.MergeResult
-	chosen string // the path that the keys act on
-	busy   bool   // a key's answer is not there yet
+	chosen missions.Path // the path that the keys act on
+	busy   bool          // a key's answer is not there yet
 }
 
 // merged is a merge as it stands now, or why that can't be told.
@@ -46,7 +46,7 @@ type mergeText struct {
 // mergeEdited is what the user wrote that a path becomes.
 type mergeEdited struct {
 	id      int
-	path    string
+	path    missions.Path
 	content []byte
 	err     error
 }
@@ -153,7 +153,7 @@ func (g merging) paths() []missions.MergedPath {
 	}
 	order := []missions.Severity{missions.SeverityCritical, missions.SeverityHigh, missions.SeverityMedium, missions.SeverityLow}
 	slices.SortFunc(paths, func(a, b missions.MergedPath) int {
-		return cmp.Or(slices.Index(order, a.Severity)-slices.Index(order, b.Severity), strings.Compare(a.Path, b.Path))
+		return cmp.Or(slices.Index(order, a.Severity)-slices.Index(order, b.Severity), strings.Compare(string(a.Path), string(b.Path)))
 	})
 	return paths
 }
@@ -237,7 +237,7 @@ func (g merging) choose(m *model, choices ...missions.MergeChoice) tea.Cmd {
 		result, err := o.Service.Merge(ctx, r)
 		if wrote := choices[0].Content; err != nil && len(wrote) > 0 {
 			e := missions.AsError(err)
-			err = missions.Errorf(e.Kind, e.Hint, "%s; %s", e.Message, o.KeepEdited(choices[0].Path, wrote))
+			err = missions.Errorf(e.Kind, e.Hint, "%s; %s", e.Message, o.KeepEdited(string(choices[0].Path), wrote))
 		}
 		return result, err
 	})
@@ -296,7 +296,7 @@ func (g merging) look(m *model, edit bool) tea.Cmd {
 	g.busy = true
 	m.overlay = g
 	ctx, o, id, path, r := m.ctx, m.o, g.id, g.chosen, g.request(m, missions.MergeStatus)
-	r.Texts = []string{path}
+	r.Texts = []missions.Path{path}
 	return func() tea.Msg {
 		result, err := o.Service.Merge(ctx, r)
 		for _, q := range slices.Concat(result.Conflicts, result.Taken) {
@@ -341,7 +341,7 @@ func (a mergeEdited) take(m *model) tea.Cmd {
 	switch {
 	case !ok || g.id != a.id:
 		if a.err == nil {
-			m.say(m.o.KeepEdited(a.path, a.content))
+			m.say(m.o.KeepEdited(string(a.path), a.content))
 		}
 		return nil
 	case a.err != nil:
@@ -374,7 +374,7 @@ func (g merging) lines(m *model, width int) []line {
 		if q.Chosen != "" {
 			became = "  " + m.o.Clean(q.Chosen)
 		}
-		lines = append(lines, line{{point, plain}, {fmt.Sprintf("%-9s", q.Severity), severityStyle(q.Severity)}, {m.o.Path(q.Path), plain}, {became, green}})
+		lines = append(lines, line{{point, plain}, {fmt.Sprintf("%-9s", q.Severity), severityStyle(q.Severity)}, {m.o.Path(string(q.Path)), plain}, {became, green}})
 		if q.Path == g.chosen {
 			lines = append(lines, g.answers(m, q, width)...)
 		}

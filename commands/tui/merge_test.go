@@ -58,7 +58,7 @@ func (s *service) Merge(_ context.Context, r missions.MergeRequest) (missions.Me
 	return result, nil
 }
 
-func conflicting(path string, severity missions.Severity, options ...missions.MergeTake) missions.MergedPath {
+func conflicting(path missions.Path, severity missions.Severity, options ...missions.MergeTake) missions.MergedPath {
 	return missions.MergedPath{Path: path, Severity: severity, Missions: []string{"demo", "french"}, Reason: "both changed it", Options: options}
 }
 

@@ -57,7 +57,7 @@ var words = Words{
 		return []string{fmt.Sprintf("merged: %d open", len(r.Conflicts))}
 	},
 	MergeAnswers:  mergeAnswers,
-	MergeTexts:    func(q missions.MergedPath) []string { return []string{"sides of " + q.Path} },
+	MergeTexts:    func(q missions.MergedPath) []string { return []string{"sides of " + string(q.Path)} },
 	MergeProposal: func(p missions.MergeProposal) string { return p.By + " proposes it" },
 }
 

@@ -162,7 +162,7 @@ func TestMergeAsksOfEachSide(t *testing.T) {
 	if err != nil || len(r.Conflicts) != 2 || !slices.Contains(r.Conflicts[0].Options, "fb") || slices.Contains(r.Conflicts[1].Options, "fb") {
 		t.Fatalf("%+v, %v", r.Conflicts, err)
 	}
-	choose := func(step missions.MergeStep, path string, take missions.MergeTake) missions.MergeResult {
+	choose := func(step missions.MergeStep, path missions.Path, take missions.MergeTake) missions.MergeResult {
 		t.Helper()
 		r, err := b.merge(step, func(r *missions.MergeRequest) { r.Choices = []missions.MergeChoice{{Path: path, Take: take}} })
 		if err != nil {

@@ -107,7 +107,7 @@ func TestChoiceOfADatabase(t *testing.T) {
 	if _, err := b.merge(missions.MergeBegin, func(r *missions.MergeRequest) { r.Forks = []string{"fa"} }); err != nil {
 		t.Fatal(err)
 	}
-	choose := func(path string, take missions.MergeTake) (missions.MergeResult, error) {
+	choose := func(path missions.Path, take missions.MergeTake) (missions.MergeResult, error) {
 		return b.merge(missions.MergeResolve, func(r *missions.MergeRequest) { r.Choices = []missions.MergeChoice{{Path: path, Take: take}} })
 	}
 	if _, err := choose("app.db-wal", missions.TakeOurs); err == nil || !strings.Contains(err.Error(), "app.db-wal is chosen with app.db") {

@@ -377,7 +377,7 @@ func TestMergeOfDeletedText(t *testing.T) {
 	if _, err := b.merge(missions.MergeBegin, func(r *missions.MergeRequest) { r.Forks = []string{"fa", "fb"} }); err != nil {
 		t.Fatal(err)
 	}
-	r, err := b.merge(missions.MergeStatus, func(r *missions.MergeRequest) { r.Texts = []string{"a.txt", "dir"} })
+	r, err := b.merge(missions.MergeStatus, func(r *missions.MergeRequest) { r.Texts = []missions.Path{"a.txt", "dir"} })
 	if err != nil || len(r.Conflicts) != 3 || len(r.Conflicts[1].Texts.Sides) != 0 || r.Conflicts[0].Reason != "changed in fa, deleted in fb" {
 		t.Fatalf("%+v, %v", r, err)
 	}

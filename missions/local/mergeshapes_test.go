@@ -66,12 +66,12 @@ func TestMergeOfRenamed(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%v: %v", order, err)
 		}
-		said := map[string]string{}
+		said := map[missions.Path]string{}
 		for _, path := range slices.Concat(r.Taken, r.Conflicts) {
 			said[path.Path] = string(path.Severity) + " " + path.Reason
 		}
 		both := "medium renamed in one and changed in another, and merged by Git"
-		want := map[string]string{
+		want := map[missions.Path]string{
 			"alone.txt": "low changed in renamed alone", "old.txt": both + "; with merged or renamed no file is left there",
 			"new.txt": both + "; with ours (m) no file is left there",
 		}
@@ -136,12 +136,12 @@ func TestMergeOfLineEnds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := map[string]string{}
+	got := map[missions.Path]string{}
 	for _, q := range r.Conflicts {
 		got[q.Path] = q.Reason
 	}
 	const others, same = "each line is in conflict: the line ends are others in ", "the same lines changed in each"
-	if want := map[string]string{"fork": others + "fa", "mine": others + "m", "none": same, "mixed": same}; !maps.Equal(got, want) {
+	if want := map[missions.Path]string{"fork": others + "fa", "mine": others + "m", "none": same, "mixed": same}; !maps.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }

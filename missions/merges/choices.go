@@ -17,8 +17,8 @@ import (
 // resolve keeps what becomes of some paths.
 func (g *Merger) resolve(p *plan, list []missions.MergeChoice) (missions.MergeResult, error) {
 	for _, c := range list {
-		q := p.paths[c.Path]
-		if at := p.partOf(c.Path); at != "" {
+		q := p.paths[string(c.Path)]
+		if at := p.partOf(string(c.Path)); at != "" {
 			return missions.MergeResult{}, missions.Errorf(missions.KindNotFound, "--resolve "+at+"=CHOICE", "%s is chosen with %s: it can't be there beside it", c.Path, at)
 		}
 		if q == nil {
@@ -158,7 +158,7 @@ func (p *plan) nameOf(c choice) string {
 func (p *plan) take(batch *shadow.Batch, q *question, c missions.MergeChoice) (e gitstore.TreeEntry, err error) {
 	switch from := (wholes{p}).treeOf(c.Take); {
 	case !from.IsZero():
-		return p.entryAt(from, q.Path)
+		return p.entryAt(from, string(q.Path))
 	case c.Take == missions.TakeFile, c.Take == missions.TakeProposal:
 		return p.takeContent(batch, q, c.Content)
 	}
@@ -233,7 +233,7 @@ func (p *plan) settleConflict(batch *shadow.Batch, c merge.Conflict, take missio
 func (p *plan) takeContent(batch *shadow.Batch, q *question, content []byte) (e gitstore.TreeEntry, err error) {
 	e.Mode = gitstore.ModeFile
 	for _, tree := range p.trees() {
-		if at, err := p.entryAt(tree, q.Path); err == nil && at.Mode == gitstore.ModeExec {
+		if at, err := p.entryAt(tree, string(q.Path)); err == nil && at.Mode == gitstore.ModeExec {
 			e.Mode = gitstore.ModeExec
 		}
 	}

@@ -184,7 +184,8 @@ func (r contents) patch(c merge.Conflict, side, content, name string) (patch str
 			return err
 		}
 		if _, lines, found := strings.Cut(string(out), "\n@@ "); found {
-			patch = fmt.Sprintf("--- a/%s (before)\n+++ b/%s (%s)\n@@ %s", c.Path, c.Path, name, lines)
+			path := missions.Path(c.Path)
+			patch = fmt.Sprintf("--- a/%s (before)\n+++ b/%s (%s)\n@@ %s", path, path, name, lines)
 		}
 		return nil
 	})

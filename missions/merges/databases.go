@@ -17,7 +17,7 @@ type wholes struct{ *plan }
 // side into the database of another, and damage it.
 func (w wholes) joinLogs() error {
 	for _, q := range w.sorted() {
-		name, end := databases.Of(q.Path)
+		name, end := databases.Of(string(q.Path))
 		if end == "" || len(q.conflicts) > 0 {
 			continue
 		}
@@ -26,10 +26,10 @@ func (w wholes) joinLogs() error {
 		} else if !is {
 			continue
 		}
-		delete(w.paths, q.Path)
+		delete(w.paths, string(q.Path))
 		whole := w.paths[name]
 		if whole == nil {
-			q.Path, w.paths[name] = name, q
+			q.Path, w.paths[name] = missions.Path(name), q
 			whole = q
 		}
 		whole.isDatabase = true
@@ -70,24 +70,24 @@ func (w wholes) with(path string) string {
 func (w wholes) putChosen(tree *records.Tree, q *question, e gitstore.TreeEntry, chosen choice) (err error) {
 	isDatabase := q.isDatabase
 	if !isDatabase && chosen.isContent() { // nobody has changed its logs, which go all the same
-		if isDatabase, err = w.isDatabase(q.Path); err != nil {
+		if isDatabase, err = w.isDatabase(string(q.Path)); err != nil {
 			return err
 		}
 	}
 	ends := []string{""}
 	if isDatabase && chosen.Take != missions.TakeMerged {
-		if err := w.putLogs(tree, q.Path, w.git, w.treeOf(chosen.Take)); err != nil {
+		if err := w.putLogs(tree, string(q.Path), w.git, w.treeOf(chosen.Take)); err != nil {
 			return err
 		}
 		beside := databases.Beside()
 		ends = append(ends, beside[:]...)
 	}
 	for _, end := range ends {
-		if err := w.keepPerm(q.Path+end, chosen); err != nil {
+		if err := w.keepPerm(string(q.Path)+end, chosen); err != nil {
 			return err
 		}
 	}
-	return put(tree, q.Path, e)
+	return put(tree, string(q.Path), e)
 }
 
 // keepPerm keeps the permission bits of a path that Git has removed, and that is there all the

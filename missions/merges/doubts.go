@@ -25,19 +25,19 @@ func (p *plan) doubt(q *question) error {
 		}
 		return err
 	}
-	if !syntax.Known(q.Path) {
+	if !syntax.Known(string(q.Path)) {
 		return nil
 	}
-	problem, err := p.problemOf(q.Path, q.merged)
+	problem, err := p.problemOf(string(q.Path), q.merged)
 	if err != nil || problem == "" {
 		return err
 	}
 	for _, tree := range p.trees() {
-		e, err := p.entryAt(tree, q.Path)
+		e, err := p.entryAt(tree, string(q.Path))
 		if err != nil {
 			return err
 		}
-		if before, err := p.problemOf(q.Path, e); err != nil || before != "" {
+		if before, err := p.problemOf(string(q.Path), e); err != nil || before != "" {
 			return err
 		}
 	}
@@ -59,7 +59,7 @@ func (p absences) say() error {
 		for _, from := range p.sidesOf(q) {
 			names = append(names, from.mission.Name)
 		}
-		without, err := p.whoHas(q.Path, names, false)
+		without, err := p.whoHas(string(q.Path), names, false)
 		if err != nil {
 			return err
 		}
@@ -71,7 +71,7 @@ func (p absences) say() error {
 				without[i] = "theirs (" + name + ")"
 			}
 		}
-		merged, err := p.entryAt(p.git, q.Path)
+		merged, err := p.entryAt(p.git, string(q.Path))
 		if err != nil {
 			return err
 		}

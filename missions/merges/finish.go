@@ -104,7 +104,7 @@ func updateText(r missions.MergeResult) string {
 		if q.Severity == missions.SeverityLow {
 			continue
 		}
-		text := q.Path + " (" + q.Reason
+		text := q.Path.String() + " (" + q.Reason
 		if q.Chosen != "" {
 			text += "; chosen: " + q.Chosen
 		}

@@ -60,7 +60,7 @@ func (g *Merger) mergerPrompt(p *plan, list []*question) (string, error) {
 	}
 	size := 0
 	for _, q := range list {
-		a.paths = append(a.paths, q.Path)
+		a.paths = append(a.paths, string(q.Path))
 		if size >= maxAsked {
 			a.more++
 			continue
@@ -71,7 +71,7 @@ func (g *Merger) mergerPrompt(p *plan, list []*question) (string, error) {
 		}
 		for _, s := range texts.Sides {
 			size += min(len(s.Patch), maxDiff)
-			a.patches = append(a.patches, askedPatch{s.Mission, q.Path, s.Patch})
+			a.patches = append(a.patches, askedPatch{s.Mission, string(q.Path), s.Patch})
 		}
 	}
 	return a.prompt(), nil

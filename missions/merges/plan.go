@@ -256,7 +256,7 @@ func sameEntry(a, b gitstore.TreeEntry) bool { return a.ID == b.ID && a.Mode == 
 func (p *plan) ask(i int, path string, both bool) *question {
 	q := p.paths[path]
 	if q == nil {
-		q = &question{MergedPath: missions.MergedPath{Path: path, Missions: []string{}}, conflicts: map[int]merge.Conflict{}, answers: map[int]missions.MergeTake{}}
+		q = &question{MergedPath: missions.MergedPath{Path: missions.Path(path), Missions: []string{}}, conflicts: map[int]merge.Conflict{}, answers: map[int]missions.MergeTake{}}
 		p.paths[path] = q
 		if both {
 			q.Missions = append(q.Missions, p.into.Name)
@@ -325,10 +325,10 @@ func (p *plan) answer() error {
 	defer batch.Discard()
 	for _, q := range p.sorted() {
 		var err error
-		if q.merged, err = p.entryAt(p.git, q.Path); err != nil {
+		if q.merged, err = p.entryAt(p.git, string(q.Path)); err != nil {
 			return err
 		}
-		if q.of, err = p.fingerprint(q.Path); err != nil {
+		if q.of, err = p.fingerprint(string(q.Path)); err != nil {
 			return err
 		}
 		if err := p.doubt(q); err != nil {
@@ -449,7 +449,7 @@ func (p *plan) changesNothing() bool {
 func (p *plan) sorted() []*question {
 	order := []missions.Severity{missions.SeverityCritical, missions.SeverityHigh, missions.SeverityMedium, missions.SeverityLow}
 	return slices.SortedFunc(maps.Values(p.paths), func(a, b *question) int {
-		return cmp.Or(cmp.Compare(slices.Index(order, a.Severity), slices.Index(order, b.Severity)), strings.Compare(a.Path, b.Path))
+		return cmp.Or(cmp.Compare(slices.Index(order, a.Severity), slices.Index(order, b.Severity)), strings.Compare(string(a.Path), string(b.Path)))
 	})
 }
 

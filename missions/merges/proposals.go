@@ -35,8 +35,8 @@ const mostAttempts = 2
 // the same there.
 type proposal struct {
 	missions.MergeProposal
-	Path string `json:"path"`
-	Of   string `json:"of"`
+	Path missions.Path `json:"path"`
+	Of   string        `json:"of"`
 	// Failed says that the check has refused it: it may be mended.
 	Failed bool `json:"failed,omitempty"`
 }
@@ -128,7 +128,7 @@ func (p *plan) addProposedTree() error {
 		if err != nil {
 			return err
 		}
-		if err := put(tree, q.Path, e); err != nil {
+		if err := put(tree, string(q.Path), e); err != nil {
 			return err
 		}
 	}
@@ -233,7 +233,7 @@ func (g *Merger) putMarks(ctx context.Context, p *plan, r missions.MergeRequest,
 		}
 		e, err := p.takeContent(batch, q, given)
 		if err == nil {
-			err = put(tree, q.Path, e)
+			err = put(tree, string(q.Path), e)
 		}
 		if err != nil {
 			return err
@@ -248,7 +248,7 @@ func (g *Merger) putMarks(ctx context.Context, p *plan, r missions.MergeRequest,
 	}
 	p.state.Merger.Tree, p.state.Merger.Asked = marked.String(), map[string]string{}
 	for _, q := range list {
-		p.state.Merger.Asked[q.Path] = q.of
+		p.state.Merger.Asked[q.Path.String()] = q.of
 	}
 	if err := p.state.save(p.into.Project); err != nil {
 		return err
@@ -322,7 +322,7 @@ func (g *Merger) takeProposals(ctx context.Context, p *plan, r missions.MergeReq
 func (p *plan) readProposals(tree gitstore.ID, end missions.MergerEnd) (notes []string, err error) {
 	asked := p.state.Merger.Asked
 	for _, q := range p.toPropose() {
-		if asked[q.Path] != q.of {
+		if asked[q.Path.String()] != q.of {
 			continue // a side has changed it meanwhile: what is proposed is of another conflict
 		}
 		one, err := p.readProposal(q, tree, end)
@@ -354,8 +354,8 @@ func (p *plan) readProposals(tree gitstore.ID, end missions.MergerEnd) (notes []
 // readProposal reads what an agent has written at a path, and refuses what can't be meant.
 func (p *plan) readProposal(q *question, tree gitstore.ID, end missions.MergerEnd) (one proposal, err error) {
 	one = proposal{Path: q.Path, Of: q.of}
-	one.By, one.Reason = p.state.Merger.Agent, reasonFor(q.Path, end.Answer)
-	e, err := p.entryAt(tree, q.Path)
+	one.By, one.Reason = p.state.Merger.Agent, reasonFor(string(q.Path), end.Answer)
+	e, err := p.entryAt(tree, string(q.Path))
 	if err != nil {
 		return one, err
 	}
@@ -374,7 +374,7 @@ func (p *plan) readProposal(q *question, tree gitstore.ID, end missions.MergerEn
 	}
 	problem := ""
 	if isText {
-		problem = syntax.Problem(q.Path, one.Content)
+		problem = syntax.Problem(string(q.Path), one.Content)
 	}
 	switch {
 	case end.Problem != "":
@@ -386,7 +386,7 @@ func (p *plan) readProposal(q *question, tree gitstore.ID, end missions.MergerEn
 	case HasMarks(one.Content), leavesMark(one.Content, given):
 		one.Refused = "the agent has left marks of conflicts"
 	case problem != "":
-		ours, err := p.problemOf(q.Path, q.merged) // where ours does not parse either, it is no language that is known
+		ours, err := p.problemOf(string(q.Path), q.merged) // where ours does not parse either, it is no language that is known
 		if err == nil && ours == "" {
 			one.Refused = "what the agent has left does not parse: " + problem
 		}

@@ -171,7 +171,7 @@ func (s *state) choose(c choice) {
 
 // chosen is what was chosen for a path, as long as the sides are as they were then. side is
 // the mission that it is in conflict with, "" if Git merged it.
-func (s *state) chosen(path, of, side string) (choice, bool) {
+func (s *state) chosen(path missions.Path, of, side string) (choice, bool) {
 	i := slices.IndexFunc(s.Choices, func(c choice) bool {
 		answers := slices.Contains(c.Sides, side) || side == "" && (len(c.Sides) == 0 || c.isContent())
 		return c.Path == path && c.Of == of && answers

@@ -15,9 +15,9 @@ import (
 )
 
 // resultWithTexts is the plan as its user sees it, with the texts of some paths.
-func (p *plan) resultWithTexts(paths []string) (missions.MergeResult, error) {
+func (p *plan) resultWithTexts(paths []missions.Path) (missions.MergeResult, error) {
 	for _, path := range paths {
-		q := p.paths[path]
+		q := p.paths[string(path)]
 		if q == nil {
 			return missions.MergeResult{}, notInMerge(p, path)
 		}
@@ -34,8 +34,8 @@ func (p *plan) resultWithTexts(paths []string) (missions.MergeResult, error) {
 	return p.result(), nil
 }
 
-func notInMerge(p *plan, path string) error {
-	if name := (wholes{p}).with(path); name != "" {
+func notInMerge(p *plan, path missions.Path) error {
+	if name := (wholes{p}).with(string(path)); name != "" {
 		return missions.Errorf(missions.KindNotFound, "--resolve "+name+"=CHOICE", "%s is chosen with %s: it is a log of that database", path, name)
 	}
 	return missions.Errorf(missions.KindNotFound, "umbra merge --status lists the paths", "%s is no path of this merge", path)
@@ -107,11 +107,11 @@ func (p *plan) pathSides(q *question) (list []pathSide, err error) {
 			if !slices.Contains(q.Missions, from.mission.Name) {
 				continue
 			}
-			c.Path = q.Path
-			if c.Base, err = p.entryAt(from.base.Tree, q.Path); err != nil {
+			c.Path = string(q.Path)
+			if c.Base, err = p.entryAt(from.base.Tree, string(q.Path)); err != nil {
 				return nil, err
 			}
-			if c.Theirs, err = p.entryAt(from.tree, q.Path); err != nil {
+			if c.Theirs, err = p.entryAt(from.tree, string(q.Path)); err != nil {
 				return nil, err
 			}
 		}
@@ -126,7 +126,7 @@ func (p *plan) pathSides(q *question) (list []pathSide, err error) {
 // oursOf is what the mission merged into has at a path; where it has renamed the file, that
 // is what Git found.
 func (p *plan) oursOf(q *question, c merge.Conflict) (e gitstore.TreeEntry, err error) {
-	if e, err = p.entryAt(p.ours, q.Path); err == nil && e.ID.IsZero() {
+	if e, err = p.entryAt(p.ours, string(q.Path)); err == nil && e.ID.IsZero() {
 		e = c.Ours
 	}
 	return e, err
