@@ -81,15 +81,31 @@ func (s *search) begins() bool {
 // machine to start a process alone takes seconds.
 const beginPatience = 30 * time.Second
 
+// hungPatience is how long a process may take that did not answer a while ago.
+const hungPatience = 200 * time.Millisecond
+
 // connect finds a process that serves, within the timeout, or within half of
 // the time that the caller has: the other half is for doing without. A caller with all
-// the time waits longer for one that begins.
+// the time waits longer for one that begins. That one hangs is remembered, for hooks too:
+// not each command waits for it anew.
 func (c *Client) connect(ctx context.Context) error {
 	timeout := c.options.Timeout
 	deadline, hurried := ctx.Deadline()
 	if hurried {
 		timeout = min(timeout, time.Until(deadline)/2)
 	}
+	hangs := c.options.Home.Hangs()
+	if hangs {
+		timeout = min(timeout, hungPatience)
+	}
+	err := c.reach(ctx, timeout, hurried)
+	if errors.Is(err, ErrHangs) && !hurried && !hangs {
+		c.options.Home.NoteHang()
+	}
+	return err
+}
+
+func (c *Client) reach(ctx context.Context, timeout time.Duration, hurried bool) error {
 	limited, cancel := patient(ctx, timeout)
 	defer func() { cancel() }()
 	s := &search{Client: c, patience: timeout}

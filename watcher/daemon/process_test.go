@@ -208,6 +208,42 @@ func TestHungDaemon(t *testing.T) {
 	}
 }
 
+// TestHangIsRemembered: who comes after one that waited for a hung process does not wait as
+// long, and is served as soon as it answers.
+func TestHangIsRemembered(t *testing.T) {
+	b := newBench(t)
+	lock, err := b.home.Hold("umbra daemon")
+	must(t, err)
+	defer lock.Release()
+	var answers atomic.Bool
+	b.impostor(func(w http.ResponseWriter, r *http.Request) {
+		if answers.Load() {
+			fmt.Fprintf(w, `{"result":{"protocol":%d}}`+"\n", api.Protocol)
+			return
+		}
+		<-r.Context().Done()
+	})
+	connect := func(timeout time.Duration) error {
+		ctx, cancel := context.WithCancel(context.Background()) // a person's: without a deadline
+		defer cancel()
+		defer time.AfterFunc(patience.Of(30*time.Second), cancel).Stop()
+		c, err := client.Connect(ctx, client.Options{Home: b.home, Version: "test", Timeout: timeout})
+		if err == nil {
+			must(t, c.Close())
+		}
+		return err
+	}
+	if err := connect(patience.Of(300 * time.Millisecond)); !errors.Is(err, client.ErrHangs) || !b.home.Hangs() {
+		t.Fatalf("%v, remembered: %v", err, b.home.Hangs())
+	}
+	// It would wait for longer than a test may take.
+	if err := connect(time.Hour); !errors.Is(err, client.ErrHangs) {
+		t.Errorf("the second: %v", err)
+	}
+	answers.Store(true)
+	b.until("it is served", func() bool { return connect(time.Hour) == nil }) // each time it has a moment alone
+}
+
 // TestOlderProtocol asks a daemon that is too old to leave, and takes its place.
 func TestOlderProtocol(t *testing.T) {
 	b := newBench(t)
