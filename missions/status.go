@@ -34,7 +34,9 @@ type Status struct {
 	DailyImport *DailyImport `json:"daily_import,omitempty"`
 	// Prunings are what was dropped by itself of old snapshots, and what will be.
 	Prunings []Pruning `json:"prunings,omitempty"`
-	Problems []Problem `json:"problems"`
+	// TrashExpiry is what becomes of the trash by itself; nil: nothing.
+	TrashExpiry *TrashExpiry `json:"trash_expiry,omitempty"`
+	Problems    []Problem    `json:"problems"`
 	// StoppedReason is why no snapshots are taken now, in a few words: nothing may be
 	// written in the home. "" if they are.
 	StoppedReason string `json:"stopped,omitempty"`

@@ -83,6 +83,8 @@ type Removed struct {
 	Project string      `json:"project,omitempty"`
 	Ref     string      `json:"ref,omitempty"` // leads to its snapshots
 	Items   []TrashItem `json:"items"`         // what emptying the trash removes
+	// GoesAt is when that goes by itself at the earliest; zero: it stays.
+	GoesAt time.Time `json:"goes_at,omitzero"`
 	// Back marks what stayed in the trash of a mission that is none of it any more,
 	// such as its ignored files.
 	Back bool `json:"back,omitempty"`
@@ -125,4 +127,21 @@ func (r TrashRequest) Empties(m Removed) bool {
 // of that.
 func (m Removed) Called(wanted string) bool {
 	return wanted != "" && m.Name == wanted || m.ID == wanted || len(wanted) >= 4 && strings.HasPrefix(m.ID, wanted)
+}
+
+// TrashExpiry is what becomes of the trash by itself, where the configuration asks for it.
+type TrashExpiry struct {
+	Keep   string    `json:"keep"` // how long a removed mission's files stay, such as 30d
+	NextAt time.Time `json:"next_at,omitzero"`
+	// Waiting counts the missions whose files go within the week, the first of them at GoesAt.
+	Waiting int       `json:"waiting,omitempty"`
+	GoesAt  time.Time `json:"goes_at,omitzero"`
+	// EmptiedAt is when files went last by themselves, Emptied of how many missions, Bytes
+	// what that gave back.
+	EmptiedAt time.Time `json:"emptied_at,omitzero"`
+	Emptied   int       `json:"emptied,omitempty"`
+	Bytes     int64     `json:"bytes,omitempty"`
+	// Problem is why not all went when it was looked last, Fix what to type.
+	Problem string `json:"problem,omitempty"`
+	Fix     string `json:"fix,omitempty"`
 }

@@ -20,7 +20,9 @@ type Usage struct {
 	Freeable []UsageItem `json:"freeable"`
 	// Prunings are what was dropped by itself, and what will be.
 	Prunings []Pruning `json:"prunings,omitempty"`
-	Problems []Problem `json:"problems"`
+	// TrashExpiry is what becomes of the trash by itself; nil: nothing.
+	TrashExpiry *TrashExpiry `json:"trash_expiry,omitempty"`
+	Problems    []Problem    `json:"problems"`
 }
 
 // ProjectUsage is one shadow repository.

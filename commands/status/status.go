@@ -123,6 +123,9 @@ func writeStatus(p *print.Printer, s missions.Status) {
 			p.Folded(print.Clean(wording.Pruning(p, pruning)))
 		}
 	}
+	if e := s.TrashExpiry; e != nil && (e.Waiting > 0 || e.Problem != "") {
+		p.Folded(print.Clean(wording.TrashExpiry(p, *e)))
+	}
 	if s.Daemon != nil {
 		writeHousekeeping(p, s.Daemon.Housekeeping)
 	}

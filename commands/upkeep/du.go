@@ -68,6 +68,9 @@ func describeUsage(p *print.Printer, u missions.Usage) {
 	for _, pruning := range u.Prunings {
 		p.Line("%s", print.Clean(wording.Pruning(p, pruning)))
 	}
+	if e := u.TrashExpiry; e != nil {
+		p.Line("%s", print.Clean(wording.TrashExpiry(p, *e)))
+	}
 	for _, problem := range u.Problems {
 		p.Line("%s %s", p.Paint(print.Red, "problem:"), print.Clean(problem.Message))
 	}

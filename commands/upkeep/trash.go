@@ -14,7 +14,10 @@ func Trash() *call.Verb {
 	return &call.Verb{
 		Name: "trash", Short: "removed missions, and what went with them",
 		Verbs: []*call.Verb{
-			{Name: "ls", Short: "list what is in the trash", Run: runTrashLs},
+			{
+				Name: "ls", Short: "list what is in the trash", Run: runTrashLs,
+				Long: `Where retention.trash is set, it says when what is there goes by itself.`,
+			},
 			{
 				Name: "restore", Args: "MISSION", Min: 1, Max: 1, Short: "take a removed mission back, with all its snapshots",
 				Long: `A workspace that went with it is in its place again as it was, ignored files too. If
@@ -37,7 +40,8 @@ func trashEmptyCommand() *call.Verb {
 		Name: "empty", Args: "[MISSION…]", Max: call.AnyNumber, Short: "remove for good the workspaces that are in the trash",
 		Long: `They hold what was in no snapshot: ignored files above all. It lists all of it and asks.
 Snapshots stay, and umbra trash restore brings a mission back all the same. What is left
-there of a mission that is back goes only if you name it.`,
+there of a mission that is back goes only if you name it. umbra config set retention.trash 30d
+has Umbra do it by itself, for what is there so long.`,
 		Flags: []flags.Flag{
 			flags.Duration("older-than", "only what has been there for `DURATION`, such as 720h", &o.olderThan),
 			flags.Bool("preview", "only list", &o.preview),
@@ -176,5 +180,8 @@ func describeTrash(p *print.Printer, m missions.Removed) {
 			bytes += " or more"
 		}
 		p.Line("  %s  %s  %s", bytes, p.When(item.At), print.Clean(item.Path))
+	}
+	if !m.GoesAt.IsZero() {
+		p.Line("  goes for good by itself from %s on, as retention.trash says", m.GoesAt.Format(time.DateOnly))
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/umbra-vcs/umbra/missions/remotes"
 	"github.com/umbra-vcs/umbra/missions/restores"
 	"github.com/umbra-vcs/umbra/missions/snapshots"
+	"github.com/umbra-vcs/umbra/missions/trash"
 )
 
 // Rooms are what the doctor examines.
@@ -31,6 +32,7 @@ type Rooms struct {
 	Remotes       *remotes.Carrier
 	Prunes        *prunes.Pruner
 	Imports       *imports.Importer
+	Emptier       *trash.Emptier
 }
 
 // Examiner checks the invariants of a home and mends what can be mended.

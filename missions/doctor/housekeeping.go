@@ -55,43 +55,57 @@ func (e *Examiner) ProjectsToHousekeep(u Urgency) []string {
 const RestEvery = 10 * time.Minute
 
 // StartHousekeeping starts the housekeeping of a project that needs it, or is to be pruned, or
-// with which sessions are to be imported, in a process of its own, where this one may not do
-// it. What is borrowed is no reason: a command is not followed by a process for each clone.
+// with which sessions are to be imported or the trash to be emptied, in a process of its own,
+// where this one may not do it. What is borrowed is no reason: a command is not followed by a
+// process for each clone.
 func (e *Examiner) StartHousekeeping(p *projects.Project) {
 	if e.StartHousekeeper == nil || e.Space.CheckRoom() != nil {
 		return
 	}
 	b, err := upkeep.BulkOf(p.Store) // doctor says what is wrong
-	imports := e.rooms.Imports.IsImportDue()
-	if err == nil && Due.needsHousekeeping(b) || imports || e.rooms.Prunes.IsDue(p) {
-		e.startApart(p, imports, e.StartHousekeeper)
+	due := e.homeDue()
+	if err == nil && Due.needsHousekeeping(b) || due.any() || e.rooms.Prunes.IsDue(p) {
+		e.startApart(p, due, e.StartHousekeeper)
 	}
 }
 
 // StartDaily has start begin the housekeeping of a project that is to be pruned by itself, or
-// with which sessions are to be imported: it takes memory that a process which stays would
-// keep. The others have their turn when something was written again: they would all be at it
-// at once.
+// with which sessions are to be imported or the trash to be emptied: it takes memory that a
+// process which stays would keep. The others have their turn when something was written again:
+// they would all be at it at once.
 func (e *Examiner) StartDaily(start func(dir string) error) {
 	all, _ := e.AllProjects() // doctor says what is wrong
-	imports := e.rooms.Imports.IsImportDue()
+	due := e.homeDue()
 	for _, p := range all {
-		if (imports || e.rooms.Prunes.IsDue(p)) && e.startApart(p, imports, start) {
+		if (due.any() || e.rooms.Prunes.IsDue(p)) && e.startApart(p, due, start) {
 			return
 		}
 	}
 }
 
+// homeDue is what is to be done daily for the whole home, by whoever does the housekeeping of
+// any project.
+type homeDue struct{ imports, expiry bool }
+
+func (d homeDue) any() bool { return d.imports || d.expiry }
+
+func (e *Examiner) homeDue() homeDue {
+	return homeDue{imports: e.rooms.Imports.IsImportDue(), expiry: e.rooms.Emptier.IsExpiryDue()}
+}
+
 // startApart starts the housekeeping of a project, unless some process is at it or was of no
-// use just now. Imports says that it imports sessions as well.
-func (e *Examiner) startApart(p *projects.Project, imports bool, start func(dir string) error) (started bool) {
+// use just now. Due says what it does for the home as well.
+func (e *Examiner) startApart(p *projects.Project, due homeDue, start func(dir string) error) (started bool) {
 	if info, err := os.Stat(e.vainFile(p)); err == nil && e.Now().Sub(info.ModTime()).Abs() < RestEvery {
 		return false
 	}
 	held, err := e.holdHousekeeping(p)
 	if err == nil {
 		err = held.Release()
-		if err == nil && imports {
+		if err == nil && due.expiry {
+			err = e.rooms.Emptier.NoteExpiryBegun()
+		}
+		if err == nil && due.imports {
 			ctx, cancel := context.WithTimeout(context.Background(), time.Second) // a hook may wait
 			err = e.rooms.Imports.NoteImportBegun(ctx)
 			cancel()
@@ -119,9 +133,10 @@ func (e *Examiner) vainFile(p *projects.Project) string { return e.Home.Path("lo
 var errStirred = errors.New("a snapshot was taken meanwhile")
 
 // HousekeepWhenQuiet does the housekeeping of a project once no snapshot was taken for the
-// length of a pause, and then prunes the project and imports sessions if that is due. The next
-// snapshot cuts the housekeeping off, and it waits again, unless it is overdue; not the rest,
-// which goes on beside agents. It does nothing where another process waits for that.
+// length of a pause, and then prunes the project, empties the trash and imports sessions, as
+// far as that is due. The next snapshot cuts the housekeeping off, and it waits again, unless
+// it is overdue; not the rest, which goes on beside agents. It does nothing where another
+// process waits for that.
 func (e *Examiner) HousekeepWhenQuiet(ctx context.Context, dir string, pause time.Duration) (missions.Housekeeping, error) {
 	p, err := e.OpenProject(dir)
 	if err != nil {
@@ -133,6 +148,9 @@ func (e *Examiner) HousekeepWhenQuiet(ctx context.Context, dir string, pause tim
 	}
 	done, err := e.housekeepAndPrune(ctx, p, pause)
 	err = errors.Join(err, held.Release())
+	if xerr := e.rooms.Emptier.ExpireWhenDue(ctx); xerr != nil && ctx.Err() == nil {
+		e.Logger.Warn("empty the trash", "error", xerr)
+	}
 	// Whatever is wrong with this project, or hangs where a session's agent worked.
 	if ierr := e.rooms.Imports.ImportWhenDue(ctx); ierr != nil && ctx.Err() == nil {
 		e.Logger.Warn("import sessions", "error", ierr)

@@ -40,6 +40,9 @@ type Reader struct {
 
 	// Prunings are what was dropped by itself, and what will be. The room of prunes hands it in.
 	Prunings func() []missions.Pruning
+
+	// TrashExpiry is what becomes of the trash by itself. The room of the trash hands it in.
+	TrashExpiry func() *missions.TrashExpiry
 }
 
 // New makes a Reader.

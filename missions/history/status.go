@@ -40,7 +40,7 @@ func (rd *Reader) Status(ctx context.Context, r missions.StatusRequest) (mission
 		e := missions.AsError(err)
 		s.Problems = append(s.Problems, missions.Problem{Message: e.Message, Fix: e.Hint})
 	}
-	s.Expiring, s.DailyImport, s.Prunings = rd.Expiring(r.Caller), rd.DailyImport(), rd.Prunings()
+	s.Expiring, s.DailyImport, s.Prunings, s.TrashExpiry = rd.Expiring(r.Caller), rd.DailyImport(), rd.Prunings(), rd.TrashExpiry()
 	if refused := rd.agents.RefusalProblem(at); refused != nil {
 		s.Problems = append(s.Problems, *refused)
 	}

@@ -35,7 +35,7 @@ func (rd *Reader) Usage(ctx context.Context, r missions.UsageRequest) (missions.
 		old, problems := rd.Prunable(ctx, r.Caller)
 		u.Freeable, u.Problems = append(u.Freeable, old...), append(u.Problems, problems...)
 	}
-	u.Prunings = rd.Prunings()
+	u.Prunings, u.TrashExpiry = rd.Prunings(), rd.TrashExpiry()
 	measureHome(&u, rd.Home)
 	u.Bytes += sumBytes(u.Other) + sumProjectBytes(u.Projects)
 	slices.SortFunc(u.Projects, func(a, b missions.ProjectUsage) int { return cmp.Compare(b.Bytes, a.Bytes) })

@@ -79,6 +79,7 @@ type pastRooms struct {
 	*imports.Importer
 	*remotes.Carrier
 	*prunes.Pruner
+	*trash.Emptier
 }
 
 var _ missions.Service = (*Service)(nil)
@@ -146,12 +147,12 @@ func New(o Options) (*Service, error) {
 	s.Reader.Expiring, s.Reader.DailyImport = s.Importer.Expiring, s.Importer.DailyImport
 	s.Blamer = authorship.New(d, s.Finder, s.Taker)
 	s.Searcher = searches.New(d, s.Finder, s.Library)
-	s.Pruner = prunes.New(d, s.Finder, s.Observer)
-	s.Reader.Prunable, s.Reader.Prunings = s.Pruner.Prunable, s.Pruner.Prunings
+	s.Pruner, s.Emptier = prunes.New(d, s.Finder, s.Observer), trash.NewEmptier(s.Bin)
+	s.Reader.Prunable, s.Reader.Prunings, s.Reader.TrashExpiry = s.Pruner.Prunable, s.Pruner.Prunings, s.Emptier.TrashExpiry
 	s.Examiner = doctor.New(d, doctor.Rooms{
 		Conversations: s.Library, Snapshots: s.Taker, Presence: s.Observer, Agents: s.Launcher,
 		Restores: s.Restorer, Handovers: s.Scheduler, Forks: s.Forker, Hooks: s.Installer, Remotes: s.Carrier, Prunes: s.Pruner,
-		Imports: s.Importer,
+		Imports: s.Importer, Emptier: s.Emptier,
 	})
 	// What runs up: lower rooms are handed what upper ones do.
 	d.FinishCutOff, d.Rebind = s.Restorer.RecoverUnfinishedRestores, s.Mover.Rebind

@@ -314,7 +314,6 @@ func TestPruningBySelfAfterAJump(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.askToPrune("")
-	const day = 24 * time.Hour
 	first := time.Now()
 	clock := &clockwork{first}
 	b.local.Clock = clock.time

@@ -105,13 +105,15 @@ type Storage struct {
 	KeepFree int64 // bytes left free on the home's disk
 }
 
-// Retention is how much of each mission's history pruning leaves. It counts turns.
+// Retention is how much of each mission's history pruning leaves, counted in turns, and of
+// what was removed.
 type Retention struct {
 	KeepLast   int      // so many of the newest turns, at least 1
 	KeepWithin Duration // turns that ended no longer ago
 	KeepHourly int      // the newest turn of so many hours that have one
 	KeepDaily  int      // and of so many days
 	Auto       bool     // old snapshots are dropped without anybody asking for it
+	Trash      Duration // the trash is emptied of what is there for so long; 0 is never
 }
 
 // Import is about the sessions that lie in the agents' own stores.

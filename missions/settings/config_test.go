@@ -72,6 +72,10 @@ func TestValues(t *testing.T) {
 		"- a\n":                                                 "line 1: the file must hold keys and values",
 		"capture: 3\n":                                          "line 1: capture must hold keys and values",
 		"capture:\n  max_files: 3\n---\nfork:\n  root: /x\n":    "line 3: a second document",
+		"retention:\n  trash: 23h\n":                            `line 2: retention.trash takes a duration of at least 1d such as 30d, or never, not "23h"`,
+		"retention:\n  trash: always\n":                         `line 2: retention.trash takes a duration of at least 1d such as 30d, or never, not "always"`,
+		"retention:\n  trash: -1h\n":                            `or never, not "-1h"`,
+		"retention:\n  trash: 1d\n":                             "",
 		"watch:\n  settle: 0s\n":                                `watch.settle takes a duration above 0 such as 5s, not "0s"`,
 		"hooks:\n  max_wait: -1s\nfork:\n  copy_limit: minus\n": `line 2: hooks.max_wait takes a duration such as 10s, not "-1s"; line 4: fork.copy_limit takes a size of at least 0 such as 4GiB, not "minus"`,
 	} {
@@ -349,4 +353,22 @@ func table() string {
 		fmt.Fprintf(&b, "| `%s` | `%s` | %s: %s | %s |\n", k.Name, text, k.Kind(), k.Help, strings.Join(where, ", "))
 	}
 	return b.String()
+}
+
+// TestNever: a duration after which something is removed may be never, as none is by default.
+func TestNever(t *testing.T) {
+	t.Parallel()
+	key, err := FindKey("retention.trash")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string]string{"": "never", "  trash: Never": "never", "  trash: 0": "never", "  trash: 0s": "never", "  trash: 720h": "30d"} {
+		c := Default()
+		if _, err := readConfig([]byte("retention:\n"+text+"\n"), Keys(), &c); err != nil || key.value(c) != want {
+			t.Errorf("%q is %v, not %s: %v", text, key.value(c), want, err)
+		}
+		if (c.Retention.Trash == 0) != (want == "never") {
+			t.Errorf("%q is %d", text, c.Retention.Trash)
+		}
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"time"
 )
 
 // Key is one thing that can be configured: the schema of config.yml, of a
@@ -18,6 +19,7 @@ type Key struct {
 	counts   scope             // where its variable does
 	commands bool              // a list that names commands
 	least    int64             // the smallest value of a number, in its unit
+	never    bool              // a duration that may be never, which is 0
 	example  string            // of a value, for people
 	field    func(*Config) any // a pointer into a Config
 	check    func(any) error   // nil: every value of the type will do
@@ -86,6 +88,8 @@ func Keys() []Key {
 			Help: "it keeps the newest turn of so many days that have one"},
 		{Name: "retention.auto", counts: serving, example: "true", field: func(c *Config) any { return &c.Retention.Auto },
 			Help: "old snapshots are dropped by this policy, as config.yml has it, without umbra prune: from a week after umbra status could say so first"},
+		{Name: "retention.trash", counts: serving, never: true, least: int64(day), example: "30d", field: func(c *Config) any { return &c.Retention.Trash },
+			Help: "what umbra mission rm moved to the trash so long ago is removed for good, as config.yml has it, without umbra trash empty: from a week after umbra status could say so first"},
 	}
 }
 
@@ -185,7 +189,10 @@ func (k Key) takes() string {
 	case *int64, *int:
 		said += fmt.Sprintf(" of at least %d", k.least)
 	case *Duration:
-		if k.least > 0 {
+		switch {
+		case k.never:
+			return said + " of at least " + DurationText(time.Duration(k.least)) + " such as " + k.example + ", or " + never
+		case k.least > 0:
 			said += " above 0"
 		}
 	case *string:

@@ -49,6 +49,9 @@ func (k Key) typed(words []string) (any, error) {
 	case *Duration:
 		d, err := ParseDuration(word)
 		value, ok = Duration(d), err == nil && int64(d) >= k.least
+		if k.never && (strings.EqualFold(word, never) || err == nil && d == 0) {
+			value, ok = Duration(0), true
+		}
 	case *bool:
 		value, ok = parseBool(word)
 	default:
@@ -70,6 +73,9 @@ func ParseDuration(word string) (time.Duration, error) {
 }
 
 const day = 24 * time.Hour
+
+// never is what a duration may be after which something is done.
+const never = "never"
 
 // DurationText is a duration as it is typed, in days where it is whole ones.
 func DurationText(d time.Duration) string {
@@ -116,6 +122,9 @@ func (k Key) value(c Config) any {
 	case *int:
 		return *p
 	case *Duration:
+		if k.never && *p == 0 {
+			return never
+		}
 		return DurationText(time.Duration(*p))
 	case *bool:
 		return *p

@@ -39,7 +39,9 @@ func (b *Bin) Trash(ctx context.Context, r missions.TrashRequest) (missions.Tras
 	if all, err = b.selectRemoved(all, problems, r); err != nil {
 		return result, err
 	}
+	goes := NewEmptier(b).expiryTimes(all)
 	for _, m := range all {
+		m.GoesAt = goes[m.ID]
 		if !r.Before.IsZero() {
 			m.Items = slices.DeleteFunc(m.Items, func(i missions.TrashItem) bool { return !i.At.Before(r.Before) })
 		}

@@ -3,8 +3,10 @@ package trash
 import (
 	"context"
 
+	"github.com/umbra-vcs/umbra/gitstore/lock"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/addresses"
+	"github.com/umbra-vcs/umbra/missions/home"
 	"github.com/umbra-vcs/umbra/missions/projects"
 )
 
@@ -14,6 +16,11 @@ import (
 // conversation again. A mission that is back already without its workspace gets the
 // workspace.
 func (b *Bin) Unremove(ctx context.Context, r missions.UnremoveRequest) (missions.Mission, error) {
+	held, err := lock.Wait(ctx, returnsLockFile(b.Home), lock.Shared, b.Self)
+	if err != nil {
+		return missions.Mission{}, home.LockError(err)
+	}
+	defer func() { _ = held.Release() }()
 	m, removed, err := b.FindRemoved(ctx, r)
 	if err != nil {
 		return missions.Mission{}, err
