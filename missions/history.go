@@ -27,6 +27,8 @@ type ShowRequest struct {
 	Brief  bool   `json:"brief,omitempty"` // without the patch
 	// Paths are those whose changes are meant, none for all.
 	Paths []string `json:"paths,omitempty"`
+	// Tolerant is as in a DiffRequest.
+	Tolerant bool `json:"tolerant,omitempty"`
 }
 
 // ShowResult is a moment, whole.
@@ -44,6 +46,8 @@ type ShowResult struct {
 	// Unpaired counts new files that may be renamed ones which were edited: they were
 	// too many to be compared with those that are gone.
 	Unpaired int `json:"unpaired,omitempty"`
+	// Lost are changed files whose content can't be read; they are not among Files.
+	Lost []PathReason `json:"lost,omitempty"`
 }
 
 // ConversationLine is one line of a conversation.
@@ -121,6 +125,9 @@ type DiffRequest struct {
 	Conversation bool     `json:"conversation,omitempty"`
 	Patch        bool     `json:"patch,omitempty"`
 	Paths        []string `json:"paths,omitempty"`
+	// Tolerant names the files whose content is lost, and shows the rest. Otherwise they
+	// are an error: who judges a change must see all of it.
+	Tolerant bool `json:"tolerant,omitempty"`
 }
 
 // Difference is what lies between two moments.
@@ -135,6 +142,8 @@ type Difference struct {
 	// Unpaired counts new files that may be renamed ones which were edited: they were
 	// too many to be compared with those that are gone.
 	Unpaired int `json:"unpaired,omitempty"`
+	// Lost are changed files whose content can't be read; they are not among Files.
+	Lost []PathReason `json:"lost,omitempty"`
 }
 
 // ConversationDiff is what was said between two moments.

@@ -68,3 +68,16 @@ func sayUnpaired(c *call.Call, files int) {
 		c.Notice("%s may be renamed ones: too many to be compared with those that are gone (umbra git diff -M -l0 does)", print.Count(files, "new file"))
 	}
 }
+
+// endLost names the changed files whose content is lost, and ends as what is damaged does.
+func endLost(c *call.Call, lost []missions.PathReason, err error) error {
+	if len(lost) == 0 || err != nil {
+		return err
+	}
+	if !c.JSON && !c.Quiet {
+		print.WriteKept(c.Err, "lost, and not shown", lost)
+		c.Err.Line("  umbra doctor")
+		_ = c.Err.Flush()
+	}
+	return call.Ended(missions.KindDamaged.ExitCode())
+}

@@ -56,14 +56,14 @@ func runDiff(c *call.Call, o diffOptions) error {
 	}
 	d, err := svc.Diff(ctx, missions.DiffRequest{
 		Caller: caller, From: from, To: to, Turn: o.turn, Conversation: o.conversing,
-		Patch: o.changes.lines(), Paths: c.After,
+		Patch: o.changes.lines(), Paths: c.After, Tolerant: true,
 	})
 	if err != nil {
 		return pathMeant(err, c)
 	}
 	if c.JSON {
 		d.Files = call.Listed(d.Files)
-		return c.PrintJSON(d)
+		return endLost(c, d.Lost, c.PrintJSON(d))
 	}
 	err = c.Paged("diff", func(p *print.Printer) { writeDifference(p, d, o) })
 	sayUnpaired(c, d.Unpaired)
@@ -71,7 +71,7 @@ func runDiff(c *call.Call, o diffOptions) error {
 		print.WriteKept(c.Err, "differ too, and can't be shown", d.LeftOut)
 		_ = c.Err.Flush()
 	}
-	return err
+	return endLost(c, d.Lost, err)
 }
 
 // diffEnds are the moments that are named: FROM..TO is both, FROM.. goes to now.

@@ -35,7 +35,7 @@ func runShow(c *call.Call, o changeOptions, page string) error {
 	if err != nil {
 		return err
 	}
-	s, err := svc.Show(ctx, missions.ShowRequest{Caller: caller, Moment: c.Arg(0), Brief: !o.lines(), Paths: c.After})
+	s, err := svc.Show(ctx, missions.ShowRequest{Caller: caller, Moment: c.Arg(0), Brief: !o.lines(), Paths: c.After, Tolerant: true})
 	if err != nil {
 		return err
 	}
@@ -45,13 +45,13 @@ func runShow(c *call.Call, o changeOptions, page string) error {
 		if err != nil {
 			return err
 		}
-		return webpage.Save(c, page, made)
+		return endLost(c, s.Lost, webpage.Save(c, page, made))
 	case c.JSON:
-		return c.PrintJSON(s)
+		return endLost(c, s.Lost, c.PrintJSON(s))
 	}
 	err = c.Paged("show", func(p *print.Printer) { describeSnapshot(p, s, o) })
 	sayUnpaired(c, s.Unpaired)
-	return err
+	return endLost(c, s.Lost, err)
 }
 
 func describeSnapshot(p *print.Printer, s missions.ShowResult, o changeOptions) {

@@ -16,6 +16,8 @@ type TreeChanges struct {
 	Files    []missions.FileChange
 	Patch    string
 	Unpaired int
+	// Lost are changed files whose content can't be read; they are not among Files.
+	Lost []missions.PathReason
 }
 
 // PatchDetail is the detail of a comparison, with the patch or without.
@@ -34,11 +36,15 @@ func Differ(ctx context.Context, p *projects.Project, detail diff.Detail, paths 
 	return diff.New(ctx, p.Store, detail, paths...)
 }
 
-// CompareTrees compares two trees once.
+// CompareTrees compares two trees once. What of them is lost is named, and the rest compared.
 func CompareTrees(ctx context.Context, p *projects.Project, from, to gitstore.ID, paths []string, detail diff.Detail) (TreeChanges, error) {
 	d := Differ(ctx, p, detail, paths)
 	defer d.Close()
-	return DiffTrees(d, from, to)
+	found, err := d.Trees(from, to)
+	if err != nil {
+		return compareRest(ctx, p, from, to, paths, detail, err)
+	}
+	return treeChanges(found), nil
 }
 
 // DiffTrees compares two trees, as one pair of several.
@@ -47,7 +53,11 @@ func DiffTrees(d *diff.Differ, from, to gitstore.ID) (TreeChanges, error) {
 	if err != nil {
 		return TreeChanges{}, snapshots.NotCompared(from, to, err)
 	}
-	return TreeChanges{Files: fileChanges(diff.Files), Patch: diff.Patch, Unpaired: diff.Unpaired}, nil
+	return treeChanges(diff), nil
+}
+
+func treeChanges(d diff.Differences) TreeChanges {
+	return TreeChanges{Files: fileChanges(d.Files), Patch: d.Patch, Unpaired: d.Unpaired}
 }
 
 func fileChanges(files []diff.File) []missions.FileChange {

@@ -46,10 +46,10 @@ func (rd *Reader) Diff(ctx context.Context, r missions.DiffRequest) (missions.Di
 		return missions.Difference{}, err
 	}
 	changed, err := comparisons.CompareTrees(ctx, p, from.Snapshot.Tree, tree, paths, comparisons.PatchDetail(r.Patch))
-	if err != nil {
+	if err = strictly(changed, err, r.Tolerant); err != nil {
 		return missions.Difference{}, err
 	}
-	d.Files, d.Patch, d.Unpaired = changed.Files, changed.Patch, changed.Unpaired
+	d.Files, d.Patch, d.Unpaired, d.Lost = changed.Files, changed.Patch, changed.Unpaired, changed.Lost
 	for _, out := range snapshots.LeftOutChanges(snapshots.RecordedSkipped(from.Project, from.Snapshot.Snapshot), skipped) {
 		if len(paths) == 0 || slices.ContainsFunc(paths, func(p string) bool { return p == "" || home.IsWithin(p, out.Path) }) {
 			d.LeftOut = append(d.LeftOut, out)
@@ -57,6 +57,14 @@ func (rd *Reader) Diff(ctx context.Context, r missions.DiffRequest) (missions.Di
 	}
 	d.Conversation, err = rd.conversations.ConversationDiff(from, to, r.Conversation)
 	return d, err
+}
+
+// strictly is an error where something of a comparison is lost, unless that is tolerated.
+func strictly(c comparisons.TreeChanges, err error, tolerant bool) error {
+	if err != nil || tolerant || len(c.Lost) == 0 {
+		return err
+	}
+	return missions.Errorf(missions.KindDamaged, "umbra doctor", "%s: %s", gitstore.QuotePath(c.Lost[0].Path), c.Lost[0].Reason)
 }
 
 // diffEnds resolves what to compare. A nil end is the workspace now.

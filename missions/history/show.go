@@ -47,8 +47,8 @@ func (rd *Reader) Show(ctx context.Context, r missions.ShowRequest) (missions.Sh
 		return missions.ShowResult{}, err
 	}
 	d, err := comparisons.CompareTrees(ctx, at.Project, from, at.Snapshot.Tree, paths, comparisons.PatchDetail(!r.Brief))
-	shown.Files, shown.Patch, shown.Unpaired = d.Files, d.Patch, d.Unpaired
-	return shown, err
+	shown.Files, shown.Patch, shown.Unpaired, shown.Lost = d.Files, d.Patch, d.Unpaired, d.Lost
+	return shown, strictly(d, err, r.Tolerant)
 }
 
 // addRecord fills in the result from the snapshot's record.
