@@ -1,6 +1,9 @@
 package missions
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
 // Remotes move missions to other machines, and bring those of others.
 type Remotes interface {
@@ -23,7 +26,27 @@ type Remote struct {
 	// refs/umbra/<project>/.
 	Project  string            `json:"project"`
 	Missions []TransferMission `json:"missions"` // as they were pushed or fetched last
+	// Auto is how the project's missions are pushed there by themselves, nil if they are not.
+	Auto *AutomaticPush `json:"auto,omitempty"`
 }
+
+// AutomaticPush is how a project's missions are pushed to a remote by themselves.
+type AutomaticPush struct {
+	Project string    `json:"project"` // its name here
+	Remote  string    `json:"remote"`
+	At      time.Time `json:"at,omitzero"`       // when all that was there had been looked at last
+	Problem string    `json:"problem,omitempty"` // why not all of it has left
+	Fix     string    `json:"fix,omitempty"`
+}
+
+// Automatic says what becomes of pushing by itself.
+type Automatic string
+
+// What a PushRequest may say of it.
+const (
+	AutomaticOn  Automatic = "on"
+	AutomaticOff Automatic = "off"
+)
 
 // AddRemoteRequest adds a remote to the caller's project. The same one may be added again.
 type AddRemoteRequest struct {
@@ -47,6 +70,9 @@ type PushRequest struct {
 	Missions []string `json:"missions,omitempty"` // none are all of the project
 	// Allow are findings that are no secrets, RULE:FINGERPRINT. They are remembered.
 	Allow []string `json:"allow,omitempty"`
+	// Auto has all missions of the project be pushed to the remote by themselves from now on,
+	// or no more. With AutomaticOff nothing is pushed.
+	Auto Automatic `json:"auto,omitempty"`
 }
 
 // FetchRequest brings what a remote has of missions. They are REMOTE/MISSION here, to be

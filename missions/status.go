@@ -36,7 +36,9 @@ type Status struct {
 	Prunings []Pruning `json:"prunings,omitempty"`
 	// TrashExpiry is what becomes of the trash by itself; nil: nothing.
 	TrashExpiry *TrashExpiry `json:"trash_expiry,omitempty"`
-	Problems    []Problem    `json:"problems"`
+	// Pushes are the remotes of any project that missions are pushed to by themselves.
+	Pushes   []AutomaticPush `json:"pushes,omitempty"`
+	Problems []Problem       `json:"problems"`
 	// StoppedReason is why no snapshots are taken now, in a few words: nothing may be
 	// written in the home. "" if they are.
 	StoppedReason string `json:"stopped,omitempty"`

@@ -64,8 +64,19 @@ func runLs(c *call.Call) error {
 		for _, r := range list {
 			p.Line("%s  %s  %s", p.Paint(print.Bold, print.Clean(r.Name)), print.Clean(r.URL), p.Paint(print.Dim, "project "+print.Clean(r.Project)))
 			listMissions(p, r.Missions)
+			if r.Auto != nil {
+				writeAutomatic(p, *r.Auto)
+			}
 		}
 	})
+}
+
+// writeAutomatic says how missions are pushed to a remote by themselves.
+func writeAutomatic(p *print.Printer, a missions.AutomaticPush) {
+	p.Line("  pushed by itself, last %s", p.When(a.At))
+	if a.Problem != "" {
+		p.Marked(print.Red, "  not all of it:", print.Clean(a.Problem)+"; "+print.Clean(a.Fix))
+	}
 }
 
 func runRm(c *call.Call) error {

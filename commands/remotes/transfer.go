@@ -10,6 +10,7 @@ import (
 // Push is `umbra push`.
 func Push() *call.Verb {
 	var allow flags.List
+	var auto, noAuto bool
 	return &call.Verb{
 		Name: "push", Args: "[REMOTE] [MISSION…]", Max: call.AnyNumber, Short: "send missions to a remote: snapshots and conversations",
 		Long: `Without MISSION, all of this project that were made on this machine. What the remote has
@@ -18,18 +19,44 @@ taken. Do it again at any time: only what is new is sent.
 
 Before anything leaves, what is new in files, conversations, prompts and commands is looked
 through for secrets. If there are any, they are listed, nothing is sent, and the exit code
-is 12. --allow RULE:FINGERPRINT says that one is no secret; that is remembered.`,
-		Flags: []flags.Flag{flags.Strings("allow", "send it although it looks like a secret: `RULE:FINGERPRINT`, as listed (repeatable)", &allow)},
+is 12. --allow RULE:FINGERPRINT says that one is no secret; that is remembered.
+
+With --auto all missions of the project are sent to this remote by themselves from now on:
+what is new is looked through and sent once no agent works. What keeps it from leaving is in
+umbra status. --no-auto ends that.`,
+		Flags: []flags.Flag{
+			flags.Strings("allow", "send it although it looks like a secret: `RULE:FINGERPRINT`, as listed (repeatable)", &allow),
+			flags.Bool("auto", "from now on send what is new by itself", &auto),
+			flags.Bool("no-auto", "send nothing by itself any more, and nothing now", &noAuto),
+		},
 		Run: func(c *call.Call) error {
 			svc, caller, ctx, err := c.Asking()
 			if err != nil {
 				return err
 			}
-			r, err := svc.Push(ctx, missions.PushRequest{Caller: caller, Remote: c.Arg(0), Missions: c.Arguments[min(1, len(c.Arguments)):], Allow: allow.Value()})
+			request := missions.PushRequest{Caller: caller, Remote: c.Arg(0), Missions: c.Arguments[min(1, len(c.Arguments)):], Allow: allow.Value()}
+			switch {
+			case auto && noAuto:
+				return missions.Errorf(missions.KindUsage, "choose one", "--auto and --no-auto contradict each other")
+			case (auto || noAuto) && len(request.Missions) > 0:
+				return missions.Errorf(missions.KindUsage, "umbra push --auto "+c.Arg(0), "all missions of the project are pushed by themselves, or none")
+			case auto:
+				request.Auto = missions.AutomaticOn
+			case noAuto:
+				request.Auto = missions.AutomaticOff
+			}
+			r, err := svc.Push(ctx, request)
 			if err != nil {
 				return err
 			}
-			return report(c, r, "pushed to", "no mission was made here that could be pushed")
+			if noAuto {
+				return c.TellDone(r, func(p *print.Printer) { p.Line("nothing is pushed to %s by itself", print.Clean(r.Remote)) })
+			}
+			err = report(c, r, "pushed to", "no mission was made here that could be pushed")
+			if auto && !c.JSON {
+				c.Notice("from now on, what is new is pushed to %s by itself", r.Remote)
+			}
+			return err
 		},
 	}
 }

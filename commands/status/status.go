@@ -118,6 +118,11 @@ func writeStatus(p *print.Printer, s missions.Status) {
 	if d := s.DailyImport; d != nil && d.Problem != "" {
 		p.Marked(print.Red, "sessions not imported:", print.Clean(d.Problem)+", last done "+p.When(d.LookedAt)+"; "+print.Clean(cmp.Or(d.Fix, "umbra import")))
 	}
+	for _, push := range s.Pushes {
+		if push.Problem != "" {
+			p.Marked(print.Red, "not pushed:", print.Clean(push.Project)+" to "+print.Clean(push.Remote)+": "+print.Clean(push.Problem)+"; "+print.Clean(push.Fix))
+		}
+	}
 	for _, pruning := range s.Prunings {
 		if pruning.Waiting > 0 || pruning.Problem != "" || s.Project != nil && s.Project.ID == pruning.ProjectID {
 			p.Folded(print.Clean(wording.Pruning(p, pruning)))

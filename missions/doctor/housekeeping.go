@@ -54,49 +54,57 @@ func (e *Examiner) ProjectsToHousekeep(u Urgency) []string {
 // RestEvery is how often a project is tried again for which nothing could be done.
 const RestEvery = 10 * time.Minute
 
-// StartHousekeeping starts the housekeeping of a project that needs it, or is to be pruned, or
-// with which sessions are to be imported or the trash to be emptied, in a process of its own,
-// where this one may not do it. What is borrowed is no reason: a command is not followed by a
-// process for each clone.
+// StartHousekeeping starts the housekeeping of a project that needs it, or is to be pruned or
+// pushed, or with which sessions are to be imported or the trash to be emptied, in a process of
+// its own, where this one may not do it. What is borrowed is no reason: a command is not
+// followed by a process for each clone.
 func (e *Examiner) StartHousekeeping(p *projects.Project) {
 	if e.StartHousekeeper == nil || e.Space.CheckRoom() != nil {
 		return
 	}
 	b, err := upkeep.BulkOf(p.Store) // doctor says what is wrong
-	due := e.homeDue()
+	due := e.errandsFor(p, e.homeDue())
 	if err == nil && Due.needsHousekeeping(b) || due.any() || e.rooms.Prunes.IsDue(p) {
 		e.startApart(p, due, e.StartHousekeeper)
 	}
 }
 
-// StartDaily has start begin the housekeeping of a project that is to be pruned by itself, or
-// with which sessions are to be imported or the trash to be emptied: it takes memory that a
-// process which stays would keep. The others have their turn when something was written again:
-// they would all be at it at once.
+// StartDaily has start begin the housekeeping of a project that is to be pruned or pushed by
+// itself, or with which sessions are to be imported or the trash to be emptied: it takes memory
+// that a process which stays would keep. The others have their turn when something was written
+// again: they would all be at it at once.
 func (e *Examiner) StartDaily(start func(dir string) error) {
 	all, _ := e.AllProjects() // doctor says what is wrong
 	due := e.homeDue()
 	for _, p := range all {
+		due := e.errandsFor(p, due)
 		if (due.any() || e.rooms.Prunes.IsDue(p)) && e.startApart(p, due, start) {
 			return
 		}
 	}
 }
 
-// homeDue is what is to be done daily for the whole home, by whoever does the housekeeping of
-// any project.
-type homeDue struct{ imports, expiry bool }
+// errands are what the process that does a project's housekeeping does as well: daily for the
+// whole home, whichever project it is, and for the project itself.
+type errands struct{ imports, expiry, pushes bool }
 
-func (d homeDue) any() bool { return d.imports || d.expiry }
+func (d errands) any() bool { return d.imports || d.expiry || d.pushes }
 
-func (e *Examiner) homeDue() homeDue {
-	return homeDue{imports: e.rooms.Imports.IsImportDue(), expiry: e.rooms.Emptier.IsExpiryDue()}
+// homeDue are the errands for the whole home.
+func (e *Examiner) homeDue() errands {
+	return errands{imports: e.rooms.Imports.IsImportDue(), expiry: e.rooms.Emptier.IsExpiryDue()}
+}
+
+// errandsFor are those and the project's own.
+func (e *Examiner) errandsFor(p *projects.Project, home errands) errands {
+	home.pushes = e.rooms.Remotes.IsPushDue(p)
+	return home
 }
 
 // startApart starts the housekeeping of a project, unless some process is at it or was of no
-// use just now. Due says what it does for the home as well.
-func (e *Examiner) startApart(p *projects.Project, due homeDue, start func(dir string) error) (started bool) {
-	if info, err := os.Stat(e.vainFile(p)); err == nil && e.Now().Sub(info.ModTime()).Abs() < RestEvery {
+// use just now. Due says what that process does beside it; pushing is not what was of no use.
+func (e *Examiner) startApart(p *projects.Project, due errands, start func(dir string) error) (started bool) {
+	if !due.pushes && e.wasVain(p) {
 		return false
 	}
 	held, err := e.holdHousekeeping(p)
@@ -129,14 +137,19 @@ func (e *Examiner) holdHousekeeping(p *projects.Project) (*lock.Lock, error) {
 // vainFile is an empty file that was written when a project's housekeeping was last of no use.
 func (e *Examiner) vainFile(p *projects.Project) string { return e.Home.Path("locks", "vain-"+p.ID) }
 
+func (e *Examiner) wasVain(p *projects.Project) bool {
+	info, err := os.Stat(e.vainFile(p))
+	return err == nil && e.Now().Sub(info.ModTime()).Abs() < RestEvery
+}
+
 // errStirred says that a snapshot was taken.
 var errStirred = errors.New("a snapshot was taken meanwhile")
 
 // HousekeepWhenQuiet does the housekeeping of a project once no snapshot was taken for the
-// length of a pause, and then prunes the project, empties the trash and imports sessions, as
-// far as that is due. The next snapshot cuts the housekeeping off, and it waits again, unless
-// it is overdue; not the rest, which goes on beside agents. It does nothing where another
-// process waits for that.
+// length of a pause, and then prunes and pushes the project, empties the trash and imports
+// sessions, as far as that is due. The next snapshot cuts the housekeeping off, and it waits
+// again, unless it is overdue; not the rest, which goes on beside agents. Where pushing alone is
+// due, that is all it does. It does nothing where another process waits for that.
 func (e *Examiner) HousekeepWhenQuiet(ctx context.Context, dir string, pause time.Duration) (missions.Housekeeping, error) {
 	p, err := e.OpenProject(dir)
 	if err != nil {
@@ -146,7 +159,15 @@ func (e *Examiner) HousekeepWhenQuiet(ctx context.Context, dir string, pause tim
 	if err != nil {
 		return missions.Housekeeping{}, home.LockError(err)
 	}
-	done, err := e.housekeepAndPrune(ctx, p, pause)
+	var done missions.Housekeeping
+	if e.onlyPushes(p) {
+		done.Project, err = p.Name, awaitQuiet(ctx, p, pause)
+	} else {
+		done, err = e.housekeepAndPrune(ctx, p, pause)
+	}
+	if perr := e.rooms.Remotes.PushWhenDue(ctx, p); perr != nil && ctx.Err() == nil {
+		e.Logger.Warn("push by itself", "project", p.Name, "error", perr)
+	}
 	err = errors.Join(err, held.Release())
 	if xerr := e.rooms.Emptier.ExpireWhenDue(ctx); xerr != nil && ctx.Err() == nil {
 		e.Logger.Warn("empty the trash", "error", xerr)
@@ -156,6 +177,29 @@ func (e *Examiner) HousekeepWhenQuiet(ctx context.Context, dir string, pause tim
 		e.Logger.Warn("import sessions", "error", ierr)
 	}
 	return done, err
+}
+
+// onlyPushes reports whether a project is to be pushed, and nothing else is to be done with it.
+func (e *Examiner) onlyPushes(p *projects.Project) bool {
+	if !e.rooms.Remotes.IsPushDue(p) {
+		return false
+	}
+	b, err := upkeep.BulkOf(p.Store)
+	needs := err != nil || Due.needsHousekeeping(b) || Unverified(p)
+	return (!needs || e.wasVain(p)) && !e.rooms.Prunes.IsDue(p) && !e.homeDue().any()
+}
+
+// awaitQuiet waits until no snapshot of a project was taken for the length of a pause.
+func awaitQuiet(ctx context.Context, p *projects.Project, pause time.Duration) error {
+	for {
+		quiet, stop := context.WithCancelCause(ctx)
+		go watchRefs(quiet, p, pause/10, stop)
+		err := projects.Sleep(quiet, pause)
+		stop(nil)
+		if err == nil || ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
 }
 
 func (e *Examiner) housekeepAndPrune(ctx context.Context, p *projects.Project, pause time.Duration) (missions.Housekeeping, error) {

@@ -33,6 +33,9 @@ type Reader struct {
 
 	// DailyImport is how sessions are imported by themselves. The room of imports hands it in.
 	DailyImport func() *missions.DailyImport
+	// Pushes are the remotes that missions are pushed to by themselves. The room of remotes
+	// hands it in.
+	Pushes func() []missions.AutomaticPush
 
 	// Prunable is what old snapshots take that the policy in force would not keep. The room of
 	// prunes hands it in.

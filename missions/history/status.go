@@ -40,7 +40,8 @@ func (rd *Reader) Status(ctx context.Context, r missions.StatusRequest) (mission
 		e := missions.AsError(err)
 		s.Problems = append(s.Problems, missions.Problem{Message: e.Message, Fix: e.Hint})
 	}
-	s.Expiring, s.DailyImport, s.Prunings, s.TrashExpiry = rd.Expiring(r.Caller), rd.DailyImport(), rd.Prunings(), rd.TrashExpiry()
+	s.Expiring, s.DailyImport, s.Prunings = rd.Expiring(r.Caller), rd.DailyImport(), rd.Prunings()
+	s.TrashExpiry, s.Pushes = rd.TrashExpiry(), rd.Pushes()
 	if refused := rd.agents.RefusalProblem(at); refused != nil {
 		s.Problems = append(s.Problems, *refused)
 	}

@@ -144,7 +144,7 @@ func New(o Options) (*Service, error) {
 	s.Reader = history.New(d, s.Finder, s.Library, s.Taker, s.Observer, s.Launcher, s.Installer, s.Comparer)
 	s.Importer = imports.New(d, s.Launcher, s.Taker)
 	s.Carrier = remotes.New(d, s.Finder)
-	s.Reader.Expiring, s.Reader.DailyImport = s.Importer.Expiring, s.Importer.DailyImport
+	s.Reader.Expiring, s.Reader.DailyImport, s.Reader.Pushes = s.Importer.Expiring, s.Importer.DailyImport, s.Carrier.Pushes
 	s.Blamer = authorship.New(d, s.Finder, s.Taker)
 	s.Searcher = searches.New(d, s.Finder, s.Library)
 	s.Pruner, s.Emptier = prunes.New(d, s.Finder, s.Observer), trash.NewEmptier(s.Bin)

@@ -44,17 +44,34 @@ func (c *Carrier) Push(ctx context.Context, r missions.PushRequest) (missions.Tr
 			return err
 		}
 		result.Remote = one.Name
-		look, err := c.newSearch(p, r.Caller, s.Allowed, list)
-		if err != nil {
-			return err
+		one.setAutomatic(c.Home, r)
+		if r.Auto == missions.AutomaticOff {
+			return s.write(p)
 		}
-		sent := &pushing{Carrier: c, project: p, remote: one, saved: &s, at: c.remote(*one, r.Caller), search: look, result: &result}
-		if err := sent.push(ctx, list); err != nil {
+		if err := c.pushTo(ctx, p, &s, one, r.Caller, list, &result); err != nil {
 			return err
 		}
 		return s.write(p)
 	})
 	return result, err
+}
+
+// pushTo sends missions to one remote, and notes in s what it has then.
+func (c *Carrier) pushTo(
+	ctx context.Context, p *projects.Project, s *saved, to *savedRemote, caller missions.Caller, list []*projects.Mission, result *missions.Transfer,
+) error {
+	look, err := c.newSearch(p, caller, s.Allowed, list)
+	if err != nil {
+		return err
+	}
+	sent := &pushing{Carrier: c, project: p, remote: to, saved: s, at: c.remote(*to, caller), search: look, result: result}
+	if err := sent.push(ctx, list); err != nil {
+		return err
+	}
+	if to.Auto != nil {
+		to.Auto.note(c.Now(), list, *result)
+	}
+	return nil
 }
 
 // ownMissions are those that are named, or all of the project that belong to this machine.

@@ -52,6 +52,8 @@ type savedRemote struct {
 	Pushed map[string]gitstore.ID `json:"pushed,omitempty"`
 	// Sending has what a push sends, until its end: the remote may have it, or not.
 	Sending map[string]gitstore.ID `json:"sending,omitempty"`
+	// Auto is how missions are pushed there by themselves, nil if they are not.
+	Auto *automatic `json:"auto,omitempty"`
 }
 
 // has are the snapshots that a remote has or may have, each with its mission.
@@ -290,6 +292,9 @@ func (c *Carrier) Remotes(_ context.Context, r missions.RemoteRequest) ([]missio
 // whether there is more of them by now, and those that were fetched.
 func (c *Carrier) view(p *projects.Project, r savedRemote) missions.Remote {
 	v := missions.Remote{Name: r.Name, URL: transfer.WithoutPassword(r.URL), Project: r.Project, File: r.File, Missions: []missions.TransferMission{}}
+	if r.Auto != nil && r.Auto.isOf(c.Home) {
+		v.Auto = r.Auto.view(p, r.Name)
+	}
 	for _, id := range slices.Sorted(maps.Keys(r.Pushed)) {
 		m, err := c.LoadMission(p, id)
 		if err != nil {

@@ -1,0 +1,168 @@
+package remotes
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"time"
+
+	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/home"
+	"github.com/umbra-vcs/umbra/missions/projects"
+)
+
+// automatic is what is remembered of pushing to a remote by itself: all missions of the
+// project, as the user has once asked for.
+type automatic struct {
+	Home    string            `json:"home"` // where that was: a copy of a home pushes nothing by itself
+	Machine string            `json:"machine"`
+	Env     map[string]string `json:"env"` // by which git finds its configuration and the way to the remote
+	// Looked are the newest snapshots when a push came to its end, whatever became of them:
+	// what the remote does not take is not sent again and again.
+	Looked  map[string]gitstore.ID `json:"looked"`
+	At      time.Time              `json:"at,omitzero"`     // when that was
+	Failed  time.Time              `json:"failed,omitzero"` // when a push by itself last came to no end
+	Problem string                 `json:"problem,omitempty"`
+	Fix     string                 `json:"fix,omitempty"`
+}
+
+func (a *automatic) isOf(h home.Home) bool { return a.Home == h.Dir && a.Machine == h.Machine }
+
+func (a *automatic) view(p *projects.Project, remote string) *missions.AutomaticPush {
+	return &missions.AutomaticPush{Project: p.Name, Remote: remote, At: a.At, Problem: a.Problem, Fix: a.Fix}
+}
+
+// setAutomatic does what a push of the user's asks for, and has the pushes by themselves that
+// there are find git's configuration and credentials as this one does.
+func (r *savedRemote) setAutomatic(h home.Home, asked missions.PushRequest) {
+	switch {
+	case asked.Auto == missions.AutomaticOff:
+		r.Auto = nil
+	case asked.Auto == missions.AutomaticOn:
+		r.Auto = &automatic{Home: h.Dir, Machine: h.Machine, Looked: map[string]gitstore.ID{}}
+	}
+	if r.Auto == nil || !r.Auto.isOf(h) {
+		return
+	}
+	r.Auto.Env = map[string]string{}
+	for _, name := range projects.GitVariables() {
+		if value, ok := asked.Caller.Env[name]; ok {
+			r.Auto.Env[name] = value
+		}
+	}
+}
+
+// note remembers what became of a push that came to its end.
+func (a *automatic) note(now time.Time, list []*projects.Mission, result missions.Transfer) {
+	for _, m := range list {
+		a.Looked[m.ID] = m.Tip.ID
+	}
+	a.At, a.Failed, a.Problem, a.Fix = now, time.Time{}, "", ""
+	if len(result.Findings) > 0 {
+		a.Problem, a.Fix = "something in it looks like a secret: nothing has left", "umbra push "+result.Remote+" lists it"
+		return
+	}
+	for _, m := range result.Missions {
+		if m.State == missions.TransferDiverged || m.State == missions.TransferRejected {
+			a.Problem, a.Fix = m.Mission+" was left: "+m.Reason, "umbra push "+result.Remote
+			return
+		}
+	}
+}
+
+// isDue reports whether there is something that no push has looked at.
+func (a *automatic) isDue(c *Carrier, p *projects.Project) bool {
+	if !a.isOf(c.Home) || !a.Failed.IsZero() && c.Now().Sub(a.Failed).Abs() < RetryAfter {
+		return false
+	}
+	refs, err := p.Store.Refs(gitstore.RefAgent)
+	if err != nil {
+		return false // doctor says what is wrong
+	}
+	for _, ref := range refs.Refs {
+		if a.Looked[ref.Name.Mission()] != ref.ID {
+			return true
+		}
+	}
+	return false
+}
+
+// RetryAfter is how long after a push by itself that came to no end, as without a network, the
+// next is tried.
+const RetryAfter = 10 * time.Minute
+
+// IsPushDue reports whether a process is to be started that calls PushWhenDue. It is cheap
+// enough for each idle point.
+func (c *Carrier) IsPushDue(p *projects.Project) bool {
+	s, err := readSaved(p)
+	if err != nil {
+		return false // umbra push says what is wrong
+	}
+	for _, r := range s.Remotes {
+		if r.Auto != nil && r.Auto.isDue(c, p) {
+			return true
+		}
+	}
+	return false
+}
+
+// PushWhenDue pushes a project's missions to the remotes that the user has once asked for, as
+// far as something is new. Pushes says what is wrong.
+func (c *Carrier) PushWhenDue(ctx context.Context, p *projects.Project) error {
+	if !c.IsPushDue(p) {
+		return nil
+	}
+	return c.withProject(ctx, p, func() error {
+		s, err := readSaved(p)
+		if err != nil {
+			return err
+		}
+		var failed error
+		for i := range s.Remotes {
+			r := &s.Remotes[i]
+			if r.Auto == nil || !r.Auto.isDue(c, p) {
+				continue
+			}
+			err := c.pushAlone(ctx, p, &s, r)
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			if err != nil {
+				said := missions.AsError(err)
+				r.Auto.Failed, r.Auto.Problem, r.Auto.Fix = c.Now(), said.Message, said.Hint
+				failed = errors.Join(failed, err)
+			}
+			if err := s.write(p); err != nil {
+				return err
+			}
+		}
+		return failed
+	})
+}
+
+func (c *Carrier) pushAlone(ctx context.Context, p *projects.Project, s *saved, r *savedRemote) error {
+	caller := missions.Caller{Cwd: p.Dir, Env: maps.Clone(r.Auto.Env)}
+	list, err := c.ownMissions(ctx, p, missions.PushRequest{Caller: caller})
+	if err != nil {
+		return err
+	}
+	return c.pushTo(ctx, p, s, r, caller, list, &missions.Transfer{Remote: r.Name, Missions: []missions.TransferMission{}})
+}
+
+// Pushes are the remotes that the projects of this home are pushed to by themselves.
+func (c *Carrier) Pushes() (list []missions.AutomaticPush) {
+	all, _ := c.AllProjects() // doctor says what is wrong
+	for _, p := range all {
+		s, err := readSaved(p)
+		if err != nil {
+			continue // umbra push says what is wrong
+		}
+		for _, r := range s.Remotes {
+			if r.Auto != nil && r.Auto.isOf(c.Home) {
+				list = append(list, *r.Auto.view(p, r.Name))
+			}
+		}
+	}
+	return list
+}
