@@ -9,7 +9,6 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/diff"
-	"github.com/umbra-vcs/umbra/gitstore/git"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/projects"
 	"github.com/umbra-vcs/umbra/missions/snapshots"
@@ -18,8 +17,9 @@ import (
 // compareRest compares two trees that git did not compare, but for the files whose
 // content is lost, which it names. Renames are found among some thousand files at once.
 func compareRest(ctx context.Context, p *projects.Project, from, to gitstore.ID, paths []string, detail diff.Detail, failed error) (TreeChanges, error) {
-	if _, ok := errors.AsType[*git.Error](failed); !ok {
-		return TreeChanges{}, snapshots.NotCompared(from, to, failed)
+	failed = snapshots.NotCompared(from, to, failed)
+	if missions.AsError(failed).Kind != missions.KindDamaged {
+		return TreeChanges{}, failed
 	}
 	var c TreeChanges
 	var whole []string
@@ -38,8 +38,11 @@ func compareRest(ctx context.Context, p *projects.Project, from, to gitstore.ID,
 		}
 		return ctx.Err()
 	})
-	if err != nil || len(c.Lost) == 0 {
-		return TreeChanges{}, snapshots.NotCompared(from, to, errors.Join(err, failed))
+	if err != nil {
+		return TreeChanges{}, missions.Errorf(missions.AsError(err).Kind, "umbra doctor", "compare %s and %s: %w", from.Short(), to.Short(), err)
+	}
+	if len(c.Lost) == 0 {
+		return TreeChanges{}, failed
 	}
 	c.Files = []missions.FileChange{}
 	for len(whole) > 0 {
