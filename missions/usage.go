@@ -142,8 +142,11 @@ type PrunedMission struct {
 	// Moments are the snapshots that go, the newest first.
 	Moments []PrunedMoment `json:"moments"`
 	// Why counts the kept snapshots by the reason: tip, last, within, hourly, daily, start,
-	// fork_point, pin, undo, conversation, unpushed, in_use, merged, turn. One may have several.
+	// fork_point, pin, undo, conversation, unpushed, in_use, shared, merged, turn. One may have several.
 	Why map[string]int `json:"why"`
+	// SharedWith are missions that are not pruned and have snapshots of this one in their
+	// histories: those stay until they are pruned, too.
+	SharedWith []string `json:"shared_with,omitempty"`
 }
 
 // PrunedMoment is a snapshot that goes.

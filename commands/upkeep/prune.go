@@ -10,6 +10,7 @@ import (
 	"github.com/umbra-vcs/umbra/commands/flags"
 	"github.com/umbra-vcs/umbra/commands/print"
 	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/home"
 	"github.com/umbra-vcs/umbra/missions/settings"
 )
 
@@ -129,7 +130,7 @@ func confirmPrune(c *call.Call, listed missions.PruneResult) error {
 var keptReasons = [][2]string{
 	{"tip", "newest"}, {"last", "in the last turns"}, {"within", "recent"}, {"hourly", "hourly"}, {"daily", "daily"},
 	{"start", "first"}, {"fork_point", "forked at"}, {"pin", "pinned"}, {"undo", "for undo and redo"}, {"conversation", "for what was said"}, {"unpushed", "not pushed"}, {"in_use", "in use"},
-	{"merged", "promoted or merged"}, {"turn", "beside those in their turns"},
+	{"shared", "in the histories of others"}, {"merged", "promoted or merged"}, {"turn", "beside those in their turns"},
 }
 
 // shownTurns are so many of the turns that go, of each end.
@@ -170,7 +171,11 @@ func describePrune(p *print.Printer, r missions.PruneResult) {
 	if r.Preview {
 		goes = "would go"
 	}
+	var shared []missions.PrunedMission
 	for _, m := range r.Missions {
+		if len(m.SharedWith) > 0 {
+			shared = append(shared, m)
+		}
 		if m.Pruned == 0 {
 			continue
 		}
@@ -187,6 +192,10 @@ func describePrune(p *print.Printer, r missions.PruneResult) {
 		}
 		p.Line("  %s", p.Paint(print.Dim, "kept: "+strings.Join(why, ", ")))
 		describePruned(p, m, r.At)
+	}
+	for _, m := range shared {
+		p.Line("%s of %s stay, since they are in the history of %s, too, which is not pruned:", print.Count(m.Why["shared"], "snapshot"), print.Clean(m.Mission), print.Clean(strings.Join(m.SharedWith, ", ")))
+		p.Line("  umbra prune %s", print.Clean(home.ShellCommand(append([]string{m.Mission}, m.SharedWith...))))
 	}
 	if r.Lost > 0 {
 		p.Line("%s lost for good, as umbra doctor has said: what has them stays as it is", print.Count(r.Lost, "object"))

@@ -192,6 +192,25 @@ func TestPruneOfForks(t *testing.T) {
 	again.fscked(m)
 }
 
+// TestPruneOfOneOfTwo: what a fork shares with its source goes once both are pruned, and
+// the result names the fork until then.
+func TestPruneOfOneOfTwo(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.mission("work")
+	b.numbered(1, 6)
+	if _, err := b.local.Fork(context.Background(), missions.ForkRequest{Caller: b.caller(), From: "work", Name: "beside"}); err != nil {
+		t.Fatal(err)
+	}
+	r := b.pruned(1, "work")
+	if r.Pruned() != 0 || len(r.Missions) != 1 || fmt.Sprint(r.Missions[0].SharedWith) != "[beside]" || r.Missions[0].Why["shared"] != 7 {
+		t.Errorf("one: %+v", r)
+	}
+	if r = b.pruned(1, "work", "beside"); r.Pruned() != 5 || len(r.Missions) != 2 || r.Missions[0].SharedWith != nil {
+		t.Errorf("both: %+v", r)
+	}
+}
+
 // TestPruneKeepsWhatFilesName: an operation, a merge that waits, a landing: what they name
 // stays, and while an operation is not over nothing goes.
 func TestPruneKeepsWhatFilesName(t *testing.T) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/umbra-vcs/umbra/gitstore"
@@ -43,15 +42,11 @@ func (pr *Pruner) gather(ctx context.Context, c choice, before map[gitstore.ID]r
 		return m, errors.New(problems[0].Message)
 	}
 	m.missions = append(present, removed...)
-	all := retention.Policy{KeepLast: math.MaxInt}
 	if m.pushed, err = remotes.PushedIDs(c.project); err != nil {
 		return m, err
 	}
 	for _, mission := range m.missions {
-		h := retention.History{Mission: mission.ID, Tip: mission.Tip.ID, Policy: all, Pushed: m.pushed}
-		if c.missions == nil || c.missions[mission.ID] {
-			h.Policy = c.policy
-		}
+		h := retention.History{Mission: mission.ID, Tip: mission.Tip.ID, Policy: c.policy, Pushed: m.pushed, Whole: !c.includes(mission.ID)}
 		m.Histories = append(m.Histories, h)
 	}
 	if m.lost, err = upkeep.KnownLost(c.project.Store); err != nil {
@@ -73,7 +68,7 @@ func (pr *Pruner) gather(ctx context.Context, c choice, before map[gitstore.ID]r
 		case gitstore.RefPin:
 			m.Claims = append(m.Claims, retention.Claim{ID: ref.ID, Reason: retention.Pinned})
 		case gitstore.RefFetchedAgent: // it is another home's to prune
-			m.Histories = append(m.Histories, retention.History{Mission: ref.Name.Mission(), Tip: ref.ID, Policy: all})
+			m.Histories = append(m.Histories, retention.History{Mission: ref.Name.Mission(), Tip: ref.ID, Whole: true})
 		case gitstore.RefAgent, gitstore.RefTrashAgent:
 			m.Claims = append(m.Claims, retention.Claim{ID: ref.ID, Reason: retention.Tip})
 		default:
@@ -101,6 +96,22 @@ func (m *material) tips() (list []gitstore.ID) {
 		list = append(list, mission.Tip.ID)
 	}
 	return list
+}
+
+// sharers names the missions that are not to be pruned and have snapshots of one that is.
+func (m *material) sharers(c choice, of string) (names []string) {
+	for _, mission := range m.missions {
+		if c.includes(mission.ID) {
+			continue
+		}
+		for id := mission.Tip.ID; !id.IsZero(); id = m.Snapshots[id].Before() {
+			if m.Snapshots[id].Mission == of {
+				names = append(names, mission.Name)
+				break
+			}
+		}
+	}
+	return names
 }
 
 // readSnapshot is what was read of a snapshot.

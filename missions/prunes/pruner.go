@@ -88,6 +88,9 @@ type choice struct {
 	begin func(snapshots int, bytes int64) (bool, error)
 }
 
+// includes reports whether a mission is to be pruned.
+func (c choice) includes(mission string) bool { return c.missions == nil || c.missions[mission] }
+
 // chosenProjects finds what a request is about. Of all projects one that can't be opened is a
 // problem.
 func (pr *Pruner) chosenProjects(ctx context.Context, r missions.PruneRequest) (list []choice, problems []missions.Problem, err error) {
@@ -225,11 +228,11 @@ func (pr *Pruner) pruneProject(ctx context.Context, c choice, result *missions.P
 func (pr *Pruner) weigh(ctx context.Context, w work, m material, plan retention.Plan) (list []missions.PrunedMission, bytes int64, err error) {
 	at := map[string]int{}
 	for _, mission := range m.missions {
-		if w.missions == nil || w.missions[mission.ID] {
+		if w.includes(mission.ID) {
 			at[mission.ID] = len(list)
 			list = append(list, missions.PrunedMission{
 				ID: mission.ID, Mission: mission.Name, Project: w.project.Name, Removed: mission.InTrash, Why: map[string]int{},
-				Moments: w.makers.moments(mission, plan.Kept),
+				Moments: w.makers.moments(mission, plan.Kept), SharedWith: m.sharers(w.choice, mission.ID),
 			})
 		}
 	}

@@ -34,6 +34,7 @@ const (
 	Said      Reason = "conversation" // the newest snapshot with one of the mission's sessions
 	Unpushed  Reason = "unpushed"     // it came after what a remote has of the mission
 	InUse     Reason = "in_use"       // an operation, a merge, a landing or another file of the home names it
+	Shared    Reason = "shared"       // it is in the history of another mission, which is not pruned
 	Merged    Reason = "merged"       // a promotion or merge that stays took it in
 	SameTurn  Reason = "turn"         // another snapshot of its turn stays
 	Last      Reason = "last"
@@ -44,7 +45,7 @@ const (
 
 // Reasons are all reasons, in the order in which people are told.
 func Reasons() []Reason {
-	return []Reason{Tip, Last, Within, Hourly, Daily, Start, ForkPoint, Pinned, Undo, Said, Unpushed, InUse, Merged, SameTurn}
+	return []Reason{Tip, Last, Within, Hourly, Daily, Start, ForkPoint, Pinned, Undo, Said, Unpushed, InUse, Shared, Merged, SameTurn}
 }
 
 // Snapshot is what the decision needs of a snapshot.
@@ -76,6 +77,8 @@ type History struct {
 	Mission string
 	Tip     gitstore.ID
 	Policy  Policy
+	// Whole says that all of it stays: nobody asked for it to be pruned.
+	Whole bool
 	// Pushed are snapshots that remotes have. All that came after one of them stays, since
 	// Git pushes no history that was cut there.
 	Pushed map[gitstore.ID]bool
@@ -120,7 +123,13 @@ func Decide(m Material, now time.Time) (Plan, error) {
 			return Plan{}, fmt.Errorf("the history of mission %s: %w", h.Mission, err)
 		}
 		d.keepAlways(h, line)
-		d.keepByPolicy(h.Policy, line, now)
+		if !h.Whole {
+			d.keepByPolicy(h.Policy, line, now)
+			continue
+		}
+		for _, s := range line {
+			d.keep(s.ID, Shared)
+		}
 	}
 	for _, c := range m.Claims {
 		if _, known := m.Snapshots[c.ID]; known {

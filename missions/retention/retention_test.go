@@ -302,3 +302,23 @@ func TestUnpushedStays(t *testing.T) {
 		t.Errorf("kept %s, cuts %s", kept, cuts)
 	}
 }
+
+// TestHistoryOfOthersStays: a mission that is not pruned keeps what it shares with one
+// that is, and says for whom.
+func TestHistoryOfOthersStays(t *testing.T) {
+	t.Parallel()
+	for forked, want := range map[string]string{
+		"d": "a:shared,start b:shared c:shared d:fork_point,last,shared,tip x:shared,start,tip",
+		"b": "a:shared,start b:fork_point,shared d:last,tip x:shared,start,tip",
+	} {
+		m := drawn(Policy{KeepLast: 1}, "p: a/0/9h b/1/8h c/2/7h d/3/6h", "f: "+forked+"> x/4/1h")
+		m.Histories[1].Whole = true
+		plan, err := Decide(m, noon)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if kept, _ := told(m, plan); kept != want {
+			t.Errorf("forked at %s: kept %s", forked, kept)
+		}
+	}
+}
