@@ -22,7 +22,9 @@ type Usage struct {
 	Prunings []Pruning `json:"prunings,omitempty"`
 	// TrashExpiry is what becomes of the trash by itself; nil: nothing.
 	TrashExpiry *TrashExpiry `json:"trash_expiry,omitempty"`
-	Problems    []Problem    `json:"problems"`
+	// Budget is what the home takes, once storage.max_bytes is nearly used up; nil before.
+	Budget   *Budget   `json:"budget,omitempty"`
+	Problems []Problem `json:"problems"`
 }
 
 // ProjectUsage is one shadow repository.
@@ -59,6 +61,16 @@ type UsageItem struct {
 	Bytes int64  `json:"bytes"`
 	Fix   string `json:"command,omitempty"` // what gives it back
 }
+
+// Budget is what a home takes of what storage.max_bytes lets it take.
+type Budget struct {
+	Bytes      int64     `json:"bytes"`
+	MaxBytes   int64     `json:"max_bytes"`
+	MeasuredAt time.Time `json:"measured_at"`
+}
+
+// IsReached reports whether nothing more is written.
+func (b Budget) IsReached() bool { return b.Bytes > b.MaxBytes }
 
 // Pruning is what becomes of a project's old snapshots by itself.
 type Pruning struct {

@@ -123,18 +123,26 @@ func writeStatus(p *print.Printer, s missions.Status) {
 			p.Marked(print.Red, "not pushed:", print.Clean(push.Project)+" to "+print.Clean(push.Remote)+": "+print.Clean(push.Problem)+"; "+print.Clean(push.Fix))
 		}
 	}
+	writeRoom(p, s)
+	if s.Daemon != nil {
+		writeHousekeeping(p, s.Daemon.Housekeeping)
+	}
+	wording.Problems(p, s.Problems)
+}
+
+// writeRoom says what goes by itself, and when there is little room left.
+func writeRoom(p *print.Printer, s missions.Status) {
 	for _, pruning := range s.Prunings {
 		if pruning.Waiting > 0 || pruning.Problem != "" || s.Project != nil && s.Project.ID == pruning.ProjectID {
 			p.Folded(print.Clean(wording.Pruning(p, pruning)))
 		}
 	}
+	if b := s.Budget; b != nil && !b.IsReached() { // else it is a problem
+		p.Folded(wording.Budget(p, *b) + " (umbra du says what could be given back, and by which command)")
+	}
 	if e := s.TrashExpiry; e != nil && (e.Waiting > 0 || e.Problem != "") {
 		p.Folded(print.Clean(wording.TrashExpiry(p, *e)))
 	}
-	if s.Daemon != nil {
-		writeHousekeeping(p, s.Daemon.Housekeeping)
-	}
-	wording.Problems(p, s.Problems)
 }
 
 // writeHousekeeping says what was done last where it was done well.

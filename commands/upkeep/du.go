@@ -61,6 +61,9 @@ func describeUsage(p *print.Printer, u missions.Usage) {
 		t.Row(print.Plain.Cell(print.Size(w.Bytes)), print.Plain.Cell("beside it: "+print.Clean(w.What)+" in "+print.Clean(w.Path)))
 	}
 	t.Print(p, "")
+	if b := u.Budget; b != nil {
+		p.Line("%s", wording.Budget(p, *b))
+	}
 	for _, w := range u.Freeable {
 		p.Line("%s could be given back: %s", print.Size(w.Bytes), print.Clean(w.What))
 		p.Line("  to type: %s", print.Clean(w.Fix))

@@ -172,6 +172,9 @@ func (e *Examiner) HousekeepWhenQuiet(ctx context.Context, dir string, pause tim
 	if xerr := e.rooms.Emptier.ExpireWhenDue(ctx); xerr != nil && ctx.Err() == nil {
 		e.Logger.Warn("empty the trash", "error", xerr)
 	}
+	if merr := e.Space.Measure(); merr != nil { // for status to say once the home takes nearly all it may
+		e.Logger.Warn("measure the home", "error", merr)
+	}
 	// Whatever is wrong with this project, or hangs where a session's agent worked.
 	if ierr := e.rooms.Imports.ImportWhenDue(ctx); ierr != nil && ctx.Err() == nil {
 		e.Logger.Warn("import sessions", "error", ierr)

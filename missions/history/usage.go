@@ -38,6 +38,7 @@ func (rd *Reader) Usage(ctx context.Context, r missions.UsageRequest) (missions.
 	u.Prunings, u.TrashExpiry = rd.Prunings(), rd.TrashExpiry()
 	measureHome(&u, rd.Home)
 	u.Bytes += sumBytes(u.Other) + sumProjectBytes(u.Projects)
+	u.Budget = rd.Space.BudgetAt(u.Bytes, rd.Now())
 	slices.SortFunc(u.Projects, func(a, b missions.ProjectUsage) int { return cmp.Compare(b.Bytes, a.Bytes) })
 	return u, ctx.Err()
 }

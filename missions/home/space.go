@@ -126,10 +126,29 @@ func (s *Space) CheckRoom() error {
 	if s.LastUsage.Bytes <= s.Limits.MaxBytes {
 		return nil
 	}
-	return missions.Errorf(missions.KindFailed, "raise storage.max_bytes in "+s.Home.ConfigFile(), "%w", &shortageError{
+	return missions.Errorf(missions.KindFailed, "umbra du says what could be given back, and by which command; or raise storage.max_bytes in "+s.Home.ConfigFile(), "%w", &shortageError{
 		"storage.max_bytes is reached",
 		fmt.Sprintf("%s holds %d MiB, more than the %d MiB that Umbra may take; nothing more is written", s.Home.Dir, s.LastUsage.Bytes>>20, s.Limits.MaxBytes>>20),
 	})
+}
+
+// Budget is what the home takes of what it may take, as it was measured last, once that is
+// nearly used up; nil before.
+func (s *Space) Budget() *missions.Budget {
+	u := s.savedUsage()
+	if u == nil {
+		return nil
+	}
+	return s.BudgetAt(u.Bytes, u.At)
+}
+
+// BudgetAt is Budget by another measurement.
+func (s *Space) BudgetAt(bytes int64, at time.Time) *missions.Budget {
+	b := missions.Budget{Bytes: bytes, MaxBytes: s.Limits.MaxBytes, MeasuredAt: at}
+	if b.MaxBytes <= 0 || bytes < b.MaxBytes/10*8 {
+		return nil
+	}
+	return &b
 }
 
 // shortageError is why nothing may be written where something could be.

@@ -84,6 +84,22 @@ func TestSpaceBudget(t *testing.T) {
 	if err := s.CheckRoom(); err != nil {
 		t.Errorf("there is room again: %v", err)
 	}
+	for bytes, said := range map[int]bool{3 << 20: false, 7 << 19: true} { // of 4 MiB
+		put(s, t, "big", bytes)
+		if err := s.Measure(); err != nil {
+			t.Fatal(err)
+		}
+		if b := other.Budget(); (b != nil) != said || said && (b.IsReached() || b.MaxBytes != 4<<20 || b.Bytes < int64(bytes) || !b.MeasuredAt.Equal(now)) {
+			t.Errorf("of %d bytes is said: %+v", bytes, b)
+		}
+	}
+	if b := s.BudgetAt(5<<20, now); b == nil || !b.IsReached() {
+		t.Errorf("beyond it is said: %+v", b)
+	}
+	put(s, t, "big", 1<<20)
+	if err := s.Measure(); err != nil {
+		t.Fatal(err)
+	}
 	// Somebody else fills the disk: measured, and nothing is wrong.
 	*free -= 100 << 20
 	now = now.Add(home.MeasureInterval)
@@ -101,6 +117,9 @@ func TestSpaceBudget(t *testing.T) {
 	*free = home.MinFreeBytes
 	if err := s.CheckRoom(); err != nil {
 		t.Errorf("without a limit: %v", err)
+	}
+	if b := s.BudgetAt(1<<60, now); b != nil {
+		t.Errorf("without a limit is said: %+v", b)
 	}
 }
 
@@ -146,5 +165,29 @@ func TestNoRoomInProcess(t *testing.T) {
 	b.local.Space.Limits.KeepFree = 0
 	if _, err := b.local.Snapshot(t.Context(), missions.SnapshotRequest{Caller: b.caller(), Mission: m.ID}); err != nil {
 		t.Errorf("with room again: %v", err)
+	}
+}
+
+// TestBudgetIsSaid: status and du say once the home takes nearly all that it may, and by which
+// command room is given back; housekeeping measures it.
+func TestBudgetIsSaid(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.mission("work")
+	b.quiet()
+	takes := b.usage().Bytes
+	for _, c := range []struct {
+		most          int64
+		said, reached bool
+	}{{2 * takes, false, false}, {takes + takes/8, true, false}, {takes / 2, true, true}, {0, false, false}} {
+		b.local.Space.Limits.MaxBytes = c.most
+		s, err := b.local.Status(t.Context(), missions.StatusRequest{Caller: b.caller()})
+		u := b.usage()
+		if err != nil || (s.Budget != nil) != c.said || (u.Budget != nil) != c.said || c.said && (s.Budget.IsReached() != c.reached || u.Budget.IsReached() != c.reached) {
+			t.Errorf("%d of %d: status says %+v, du %+v, %v", takes, c.most, s.Budget, u.Budget, err)
+		}
+		if c.reached && (len(s.Problems) != 1 || !strings.HasPrefix(s.Problems[0].Fix, "umbra du says")) {
+			t.Errorf("reached, status says %+v", s.Problems)
+		}
 	}
 }
