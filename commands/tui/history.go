@@ -20,8 +20,9 @@ type history struct {
 	path    string // they are those that changed it, "" for all
 	head    string // of the mission when the newest of them were asked for
 	entries []missions.Entry
-	done    bool  // to the first of them
-	failed  error // why the rest could not be read
+	done    bool   // to the first of them
+	failed  error  // why the rest could not be read
+	wanted  string // the snapshot that was gone to, until it is known
 }
 
 // loaded is a part of a history.
@@ -115,6 +116,7 @@ func (m *model) onLoaded(p loaded) tea.Cmd {
 		m.details.forgetTurns()
 	}
 	m.rebuild()
+	goToWanted(m)
 	return tea.Batch(m.look(), m.askRest())
 }
 

@@ -127,7 +127,7 @@ func (m *model) onViewKey(key string) tea.Cmd {
 		m.details.talking, m.details.top = !m.details.talking, 0
 		m.layDetails()
 	case "/":
-		m.lay(input{title: "filter", text: m.filter.typed, hint: "words, state:idle, path:src", done: (*model).narrow})
+		m.lay(askFilter(m.filter.typed))
 	case "p":
 		m.askPin()
 	case "y":

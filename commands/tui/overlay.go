@@ -74,6 +74,7 @@ panes      tab shift+tab ← →     details: J K, or move there
 turns      z folds one, Z all    c  the conversation or the changes
            v  Git's own lines above each file of a patch, or none
 filter     /  words, state:STATE, path:PATH     esc takes it away
+search     / tab, over all missions: enter goes to what was found
 compare    space marks a snapshot; two marks show what differs
            d: with the mark, or with the workspace as it is now
 snapshots  » prompt  · tool  ✓ turn ended  ✗ error  ◆ by hand
@@ -113,6 +114,7 @@ func (help) keys(*model) string { return "j k scroll  any other key goes back" }
 type input struct {
 	title, text, hint string
 	done              func(*model, string) tea.Cmd
+	tab               func(typed string) overlay // what Tab asks instead, nil for nothing
 }
 
 func (i input) lines(m *model, width int) []line {
@@ -131,6 +133,9 @@ func (i input) key(m *model, k tea.KeyPressMsg) tea.Cmd {
 	case key == "enter":
 		m.overlay = nil
 		return i.done(m, i.text)
+	case key == "tab" && i.tab != nil:
+		m.lay(i.tab(i.text))
+		return nil
 	default:
 		i.text = edited(i.text, k)
 	}
@@ -150,4 +155,9 @@ func edited(text string, k tea.KeyPressMsg) string {
 	return text + k.Text
 }
 
-func (i input) keys(*model) string { return "enter takes it  esc goes back  ctrl+u empties it" }
+func (i input) keys(*model) string {
+	if i.tab != nil {
+		return "enter takes it  tab the other  esc goes back  ctrl+u empties it"
+	}
+	return "enter takes it  esc goes back  ctrl+u empties it"
+}

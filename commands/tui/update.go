@@ -74,6 +74,8 @@ func (m *model) take(msg tea.Msg) tea.Cmd {
 		msg.take(m)
 	case contestants:
 		msg.take(m)
+	case hits:
+		msg.take(m)
 	case radar:
 		msg.take(m)
 	case merged:
