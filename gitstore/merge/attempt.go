@@ -31,7 +31,8 @@ type Attempted struct {
 }
 
 // Attempt merges as git does, renames included, and lists what is left to choose. All
-// that it names is durable in the store when it returns. Its errors are those of Trees, and a
+// that it names is durable in the store when it returns. Where a side has written a file with
+// other line ends, all have the same in a conflict. Its errors are those of Trees, and a
 // *git.Error where the driver fails.
 func Attempt(ctx context.Context, s *shadow.Store, sides Sides, driver Driver) (Attempted, error) {
 	switch {
@@ -48,6 +49,9 @@ func Attempt(ctx context.Context, s *shadow.Store, sides Sides, driver Driver) (
 	m := merger{ctx: ctx, store: s, scratch: scratch, sides: sides, driver: driver}
 	list, err := m.withoutDatabases()
 	if err != nil {
+		return Attempted{}, err
+	}
+	if err := m.alignLineEnds(); err != nil {
 		return Attempted{}, err
 	}
 	a, err := m.attempt()

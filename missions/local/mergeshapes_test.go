@@ -116,18 +116,20 @@ func TestMergeOfPruned(t *testing.T) {
 	b.fscked(m)
 }
 
-// TestMergeOfLineEnds: where one side has written a file with other line ends, the reason says
-// so, and which side it was: both would have each line twice.
+// TestMergeOfLineEnds: where one side has written a file with other line ends, the lines are
+// merged all the same, and the reason says so, and which side it was. It is a question: nobody
+// has asked for other line ends, or for none.
 func TestMergeOfLineEnds(t *testing.T) {
 	t.Parallel()
 	carried, bare := "1\r\n2\r\n3\r\n4\r\n", "1\n2\n3\n4\n"
-	b, dirs := forksToMerge(t, map[string]string{"fork": carried, "mine": carried, "none": carried, "mixed": carried}, "fa")
+	b, dirs := forksToMerge(t, map[string]string{"fork": carried, "mine": carried, "none": carried, "mixed": carried, "same": carried}, "fa")
 	change := func(text, line string) string { return strings.Replace(text, line, line+" changed", 1) }
 	for name, texts := range map[string][2]string{
 		"fork":  {change(carried, "1"), change(bare, "4")},
 		"mine":  {change(bare, "1"), change(carried, "4")},
 		"none":  {change(carried, "1"), "one" + change(carried, "1")},
 		"mixed": {change(carried, "1"), change(bare, "1") + "5\r\n"},
+		"same":  {change(carried, "1"), strings.Replace(change(bare, "4"), "1", "one", 1)},
 	} {
 		b.write(name, texts[0])
 		b.writeIn(dirs["fa"], name, texts[1])
@@ -138,10 +140,43 @@ func TestMergeOfLineEnds(t *testing.T) {
 	}
 	got := map[missions.Path]string{}
 	for _, q := range r.Conflicts {
-		got[q.Path] = q.Reason
+		got[q.Path] = string(q.Severity) + " " + q.Reason
 	}
-	const others, same = "each line is in conflict: the line ends are others in ", "the same lines changed in each"
-	if want := map[missions.Path]string{"fork": others + "fa", "mine": others + "m", "none": same, "mixed": same}; !maps.Equal(got, want) {
+	const merged, same = "medium changed in each, and merged by Git", "high the same lines changed in each"
+	const others = "; the line ends are others in "
+	if want := map[missions.Path]string{
+		"fork": merged + others + "fa, and CRLF in what is merged", "mine": merged + others + "m, and LF in what is merged", "none": same, "mixed": same,
+		"same": same + others + "fa, and CRLF in what is merged",
+	}; !maps.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
+	}
+	seen, err := b.merge(missions.MergeStatus, func(r *missions.MergeRequest) { r.Texts = []missions.Path{"fork"} })
+	if err != nil {
+		t.Fatal(err)
+	}
+	wanted := change(change(carried, "1"), "4")
+	for _, q := range seen.Conflicts {
+		if q.Path == "fork" && string(q.Texts.Merged) != wanted {
+			t.Errorf("the text to edit is %q, want %q", q.Texts.Merged, wanted)
+		}
+	}
+	if _, err := b.merge(missions.MergeResolve, func(r *missions.MergeRequest) {
+		for path, take := range map[missions.Path]missions.MergeTake{
+			"fork": missions.TakeMerged, "mine": missions.TakeTheirs, "none": missions.TakeOurs, "mixed": missions.TakeOurs, "same": missions.TakeTheirs,
+		} {
+			r.Choices = append(r.Choices, missions.MergeChoice{Path: path, Take: take})
+		}
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := b.merge(missions.MergeContinue); err != nil || !r.Done {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	for name, want := range map[string]string{
+		"fork": wanted, "mine": change(carried, "4"), "same": strings.Replace(change(carried, "4"), "1", "one", 1),
+	} {
+		if got := b.read(name); got != want {
+			t.Errorf("%s is %q, want %q", name, got, want)
+		}
 	}
 }

@@ -49,27 +49,37 @@ func (r contents) areTextOrNone(c merge.Conflict) (bool, error) {
 
 // mergeLines has git merge a text, with ours, theirs or both where lines conflict.
 func (r contents) mergeLines(flag string, c merge.Conflict) (text []byte, err error) {
-	err = r.withFiles(c, func(dir string) error {
+	texts, err := r.readAll(c)
+	if err != nil {
+		return nil, err
+	}
+	err = withFiles(texts, func(dir string) error {
 		text, err = git.Run(r.ctx, git.Command{Dir: dir, Args: []string{"merge-file", "-p", flag, "ours", "base", "theirs"}})
 		return err
 	})
 	return text, err
 }
 
-// withFiles gives what each side of a conflict has as the files ours, base and theirs of a
-// directory, which goes when fn returns.
-func (r contents) withFiles(c merge.Conflict, fn func(dir string) error) error {
+// readAll reads what each side of a conflict has.
+func (r contents) readAll(c merge.Conflict) (t merge.Texts, err error) {
+	for text, e := range map[*[]byte]gitstore.TreeEntry{&t.Ours: c.Ours, &t.Base: c.Base, &t.Theirs: c.Theirs} {
+		if *text, err = r.read(e); err != nil {
+			return t, err
+		}
+	}
+	return t, nil
+}
+
+// withFiles gives texts as the files ours, base and theirs of a directory, which goes when fn
+// returns.
+func withFiles(t merge.Texts, fn func(dir string) error) error {
 	dir, err := os.MkdirTemp("", "umbra-merge-")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	for name, e := range map[string]gitstore.TreeEntry{"ours": c.Ours, "base": c.Base, "theirs": c.Theirs} {
-		content, err := r.read(e)
-		if err == nil {
-			err = os.WriteFile(filepath.Join(dir, name), content, 0o600)
-		}
-		if err != nil {
+	for name, content := range map[string][]byte{"ours": t.Ours, "base": t.Base, "theirs": t.Theirs} {
+		if err := os.WriteFile(filepath.Join(dir, name), content, 0o600); err != nil {
 			return err
 		}
 	}
@@ -119,49 +129,6 @@ func (r contents) head(e gitstore.TreeEntry) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(content, mostLooked))
 }
 
-// reasonOfLines says why lines of a text conflict. Where one side has written it with other
-// line ends, as an editor or an agent may, each of its lines does.
-func (r contents) reasonOfLines(c merge.Conflict, mine, their string) (string, error) {
-	var ends [3]lineEnd
-	for i, e := range []gitstore.TreeEntry{c.Base, c.Ours, c.Theirs} {
-		head, err := r.head(e)
-		if err != nil {
-			return "", err
-		}
-		ends[i] = lineEndOf(head)
-	}
-	who := mine
-	switch base, ours, theirs := ends[0], ends[1], ends[2]; {
-	case ours == theirs || ours == endUnknown || theirs == endUnknown:
-		return "the same lines changed in each", nil
-	case ours == base:
-		who = their
-	case theirs != base: // it had both
-		who = mine + ", " + their
-	}
-	return "each line is in conflict: the line ends are others in " + who, nil
-}
-
-// lineEnd is by what the lines of a text end, not known where there is none, or both are.
-type lineEnd int
-
-const (
-	endUnknown lineEnd = iota
-	endLF
-	endCRLF
-)
-
-func lineEndOf(text []byte) lineEnd {
-	all, carried := bytes.Count(text, []byte("\n")), bytes.Count(text, []byte("\r\n"))
-	switch {
-	case all == 0 || carried != 0 && carried != all:
-		return endUnknown
-	case carried == 0:
-		return endLF
-	}
-	return endCRLF
-}
-
 func (r contents) entryAt(tree gitstore.ID, path string) (gitstore.TreeEntry, error) {
 	e, err := r.store.Lookup(tree, path)
 	if errors.Is(err, gitstore.ErrNoEntry) {
@@ -173,7 +140,11 @@ func (r contents) entryAt(tree gitstore.ID, path string) (gitstore.TreeEntry, er
 // patch is what a side of a conflict has changed since its base. A side that is neither ours
 // nor theirs has that content.
 func (r contents) patch(c merge.Conflict, side, content, name string) (patch string, err error) {
-	err = r.withFiles(c, func(dir string) error {
+	texts, err := r.readAll(c)
+	if err != nil {
+		return "", err
+	}
+	err = withFiles(texts, func(dir string) error {
 		if content != "" {
 			if err := os.WriteFile(filepath.Join(dir, side), []byte(content), 0o600); err != nil {
 				return err

@@ -213,6 +213,9 @@ func (p *plan) judge(i int, step merge.Sides, got merge.Attempted) error {
 			}
 		}
 		severity, reason, err := p.judgeConflict(i, c)
+		if err == nil && severity == missions.SeverityHigh {
+			reason, err = lineEnds{p}.addTo(reason, i, step, c.Path, c.Ours)
+		}
 		if err != nil {
 			return err
 		}
@@ -238,7 +241,11 @@ func (p *plan) judge(i int, step merge.Sides, got merge.Attempted) error {
 		case !both || now.ID.IsZero():
 			p.ask(i, path, true).raise(missions.SeverityMedium, "renamed in one and changed in another, and merged by "+p.state.engine())
 		default:
-			p.ask(i, path, true).raise(missions.SeverityMedium, "changed in each, and merged by "+p.state.engine())
+			reason, err := lineEnds{p}.addTo("changed in each, and merged by "+p.state.engine(), i, step, path, now)
+			if err != nil {
+				return err
+			}
+			p.ask(i, path, true).raise(missions.SeverityMedium, reason)
 		}
 	}
 	for path := range made {
@@ -310,8 +317,7 @@ func (p *plan) judgeConflict(i int, c merge.Conflict) (missions.Severity, string
 	if gone(c.Base) {
 		return missions.SeverityHigh, "added in each", nil
 	}
-	reason, err := p.reasonOfLines(c, mine, their)
-	return missions.SeverityHigh, reason, err
+	return missions.SeverityHigh, "the same lines changed in each", nil
 }
 
 func isRegular(e gitstore.TreeEntry) bool {

@@ -3,8 +3,6 @@ package merges
 import (
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -150,10 +148,12 @@ const firstMark = 7
 // mergeWithMarks merges a side into what was merged before, with marks of so many signs where
 // lines conflict.
 func (p *plan) mergeWithMarks(merged []byte, one pathSide, signs int, before string) (text []byte, conflicts bool, err error) {
-	err = p.withFiles(one.Conflict, func(dir string) error {
-		if err := os.WriteFile(filepath.Join(dir, "ours"), merged, 0o600); err != nil {
-			return err
-		}
+	texts, err := p.readAll(one.Conflict)
+	if err != nil {
+		return nil, false, err
+	}
+	texts.Ours = merged
+	err = withFiles(texts.Align(false), func(dir string) error {
 		text, err = git.Run(p.ctx, git.Command{Dir: dir, Args: []string{
 			"merge-file", "-p", "--diff3", fmt.Sprintf("--marker-size=%d", signs),
 			"-L", before, "-L", "before", "-L", one.name, "ours", "base", "theirs",
