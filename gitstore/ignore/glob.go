@@ -77,6 +77,9 @@ func (l *List) compile(r *rule, pattern string) bool {
 		}
 		r.deep = r.deep || t.kind == tokenDirs || t.kind == tokenDirs1 || t.kind == tokenAll
 	}
+	if l.lean {
+		l.tokens, l.sets = l.tokens[:tokens], l.sets[:sets]
+	}
 	r.wild = int32(len(l.wilds))
 	l.wilds = append(l.wilds, g)
 	return true
@@ -132,11 +135,19 @@ func (l *List) wild(r *rule) wild {
 		tokens, _ := compileWild(nil, nil, l.pattern(r), false)
 		return wild{tokens: tokens}
 	}
-	g, pattern := &l.wilds[r.wild], l.pattern(r)
-	return wild{
-		tokens: l.tokens[g.tokens : g.tokens+g.length], sets: l.sets[g.sets:],
-		head: pattern[:g.head], tail: pattern[len(pattern)-int(g.tail):],
+	w, g := l.bounds(r), &l.wilds[r.wild]
+	if l.lean {
+		w.tokens, w.sets = compileWild(nil, nil, l.pattern(r), r.path)
+	} else {
+		w.tokens, w.sets = l.tokens[g.tokens:g.tokens+g.length], l.sets[g.sets:]
 	}
+	return w
+}
+
+// bounds is of the compiled pattern of a rule of globTokens what mayMatch asks for.
+func (l *List) bounds(r *rule) wild {
+	g, pattern := &l.wilds[r.wild], l.pattern(r)
+	return wild{head: pattern[:g.head], tail: pattern[len(pattern)-int(g.tail):]}
 }
 
 // mayMatch tells of most texts at once that they do not match.
@@ -201,8 +212,11 @@ func (l *List) matches(r *rule, text []byte, fold bool) bool {
 		from := len(text) - len(literal)
 		return from >= 0 && equal(text[from:], literal, fold)
 	}
+	if w := l.bounds(r); !fold && !w.mayMatch(text) {
+		return false
+	}
 	w := l.wild(r)
-	return (fold || w.mayMatch(text)) && w.match(w.tokens, text, fold)
+	return w.match(w.tokens, text, fold)
 }
 
 // equal tells whether a text is the plain bytes of a pattern.

@@ -35,6 +35,7 @@ type List struct {
 	wilds   []packedWild // of the rules with special characters
 	tokens  []token      // of all wilds
 	sets    []byteSet    // of all wilds
+	lean    bool         // tokens and sets are not kept
 
 	// The most frequent rules are found by lookup instead of by a scan: plain
 	// names, "*.extension", and paths by how many slashes they hold, which is
@@ -72,15 +73,42 @@ const maxContent = 1<<31 - 1
 // only, trailing blanks go unless escaped, and a NUL ends the pattern.
 func Parse[T ~string | ~[]byte](source string, data T) *List {
 	content := strings.TrimPrefix(string(data), "\xef\xbb\xbf")
-	l := &List{source: source, content: content[:min(len(content), maxContent)]}
-	l.rules = make([]rule, 0, strings.Count(l.content, "\n")+1)
-	for at := 0; at < len(l.content); {
-		line, _, _ := strings.Cut(l.content[at:], "\n")
-		text, _, _ := strings.Cut(strings.TrimSuffix(line, "\r"), "\x00")
-		if len(text) > 0 && text[0] != '#' {
-			l.add(rule{at: uint32(at), width: uint32(len(trimBlanks(text)))})
+	content = content[:min(len(content), maxContent)]
+	return parse(source, content, len(content) > leanAbove)
+}
+
+// leanAbove is the size over which a list takes room before time: its patterns are compiled
+// when a name may match them, and of lines that stand there again and again the last alone
+// is kept, which is what decides.
+const leanAbove = 1 << 20
+
+// mostRepeated is how many texts are known by which repeated lines are found.
+const mostRepeated = 1 << 17
+
+func parse(source, content string, lean bool) *List {
+	l := &List{source: source, content: content, lean: lean}
+	var last map[string]int
+	if lean {
+		last = map[string]int{}
+	}
+	lines := 0
+	l.eachText(func(at int, text string) {
+		_, known := last[text]
+		if !known {
+			lines++
 		}
-		at += len(line) + 1
+		if known || lean && len(last) < mostRepeated {
+			last[text] = at
+		}
+	})
+	l.rules = make([]rule, 0, lines)
+	l.eachText(func(at int, text string) {
+		if again, known := last[text]; !known || again == at {
+			l.add(rule{at: uint32(at), width: uint32(len(text))})
+		}
+	})
+	if lean {
+		l.tokens, l.sets = nil, nil
 	}
 	if len(l.rules) == 0 {
 		return nil
@@ -88,6 +116,18 @@ func Parse[T ~string | ~[]byte](source string, data T) *List {
 	l.rules, l.wilds, l.tokens, l.sets = fitted(l.rules), fitted(l.wilds), fitted(l.tokens), fitted(l.sets)
 	l.sort()
 	return l
+}
+
+// eachText calls fn for the text of each line that may be a rule, and where it begins.
+func (l *List) eachText(fn func(at int, text string)) {
+	for at := 0; at < len(l.content); {
+		line, _, _ := strings.Cut(l.content[at:], "\n")
+		text, _, _ := strings.Cut(strings.TrimSuffix(line, "\r"), "\x00")
+		if len(text) > 0 && text[0] != '#' {
+			fn(at, trimBlanks(text))
+		}
+		at += len(line) + 1
+	}
 }
 
 // fitted gives back the room that a slice has left, if it is worth it.
