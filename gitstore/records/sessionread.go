@@ -32,6 +32,7 @@ type SessionReader struct {
 	file   io.ReaderAt // nil, or what may hold the same bytes
 	stray  bool        // a file was given that does not
 	chunks []chunk
+	last   chunk // of all; of no size where there are none
 	data   []byte
 	buffer []byte // for what file holds
 }
@@ -86,7 +87,24 @@ func OpenSession(s *shadow.Store, record gitstore.ID) (*SessionReader, error) {
 	if start != want {
 		return nil, fmt.Errorf("session of record %s: %w", record, gitstore.Damaged("chunks begin at %d, not at %d", start, want))
 	}
-	return &SessionReader{Meta: meta, store: s, chunks: chunks}, nil
+	r := &SessionReader{Meta: meta, store: s, chunks: chunks}
+	if len(chunks) > 0 {
+		r.last = chunks[len(chunks)-1]
+	}
+	return r, nil
+}
+
+// GoesOnIn reports whether a file goes on from what was recorded. Its first bytes and the
+// last ones that were recorded are believed, whatever was read before.
+func (r *SessionReader) GoesOnIn(file io.ReaderAt) bool {
+	for _, c := range []chunk{{size: r.Meta.HeadLength, id: r.Meta.Head}, r.last} {
+		proof := gitstore.NewVerifier(gitstore.TypeBlob, c.size)
+		n, err := io.Copy(proof, io.NewSectionReader(file, c.offset, c.size))
+		if c.size > 0 && (err != nil || n < c.size || gitstore.ID(proof.Sum(nil)) != c.id) {
+			return false
+		}
+	}
+	return true
 }
 
 // Regain writes the chunks of a record's conversation that can't be read again,

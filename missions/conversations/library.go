@@ -12,9 +12,10 @@ type Library struct {
 	CounterPool     *counterPool
 	turnCache       *turnCache
 	MaxCountedBytes int64 // of a conversation at a time; other than the constant only in tests
+	PieceBytes      int64 // of a conversation that is read at a time; other than the constant only in tests
 }
 
 // New makes a Library that has read nothing.
 func New(d *projects.Desk) *Library {
-	return &Library{Desk: d, CounterPool: newCounterPool(), turnCache: newTurnCache(), MaxCountedBytes: MaxCountedBytes}
+	return &Library{Desk: d, CounterPool: newCounterPool(), turnCache: newTurnCache(), MaxCountedBytes: MaxCountedBytes, PieceBytes: pieceBytes}
 }

@@ -19,6 +19,18 @@ type TurnRange struct {
 	File string
 	// Inherited reads the part as well that a copy has of another conversation.
 	Inherited bool
+	// From and To are where to begin and to end; nil: where the conversation does.
+	From, To *Border
+	// Border, if it is set, is called for each border, after the turns before it.
+	Border func(Border)
+}
+
+// Border is where a conversation is read anew, so that it can be read from there on, with
+// the same turns as if it had been read from its beginning. It depends on nothing that
+// comes after what was read when it was found. Its places are those of PlacedTurn.
+type Border struct {
+	Turn int64 // where a turn begins
+	Read int64 // how far was read
 }
 
 // PlacedTurn is a turn, and where it begins in the newest file of its session: before 0
@@ -47,25 +59,40 @@ func (l *Library) ReadRecordedTurns(ctx context.Context, p *projects.Project, r 
 	if meta.Inherited != nil && !r.Inherited {
 		least = meta.Inherited.Length
 	}
-	talk, begins, err := l.openTurns(p, a, meta, r, least)
+	from := least
+	if r.From != nil {
+		from = r.From.Turn
+	}
+	talk, begins, err := l.openTurns(p, a, meta, r, from)
 	if err != nil {
 		return err
 	}
 	defer talk.Close()
 	kept := func(t PlacedTurn) error {
-		if t.Place < least && least > 0 {
+		if t.Place < least && least > 0 || r.To != nil && t.Place >= r.To.Turn {
 			return nil
 		}
 		return each(t)
 	}
-	t := turnReader{adapter: a, begins: begins, each: kept}
-	return t.read(ctx, talk)
+	t := turnReader{adapter: a, size: l.PieceBytes, begins: begins, looked: begins, each: kept, border: r.Border}
+	if r.From != nil {
+		t.looked = r.From.Read
+	}
+	if r.To != nil {
+		t.until = r.To.Turn
+		talk.Reader = io.LimitReader(talk.Reader, r.To.Read-begins)
+	}
+	err = t.read(ctx, talk)
+	if errors.Is(err, errReached) {
+		return nil
+	}
+	return err
 }
 
 // openTurns opens a conversation where its turns from a place on can be read, and says
 // where in the session's newest file that is. A conversation that can only be understood
 // from its beginning, or that is in several files, is opened whole.
-func (l *Library) openTurns(p *projects.Project, a sessions.Adapter, meta records.SessionMeta, r TurnRange, from int64) (io.ReadCloser, int64, error) {
+func (l *Library) openTurns(p *projects.Project, a sessions.Adapter, meta records.SessionMeta, r TurnRange, from int64) (*conversationReader, int64, error) {
 	_, segmented := a.(sessions.Segmented)
 	var j *conversationReader
 	var begins int64
@@ -80,7 +107,7 @@ func (l *Library) openTurns(p *projects.Project, a sessions.Adapter, meta record
 	if err != nil {
 		return nil, 0, err
 	}
-	if skip := from - begins; skip > 0 && !segmented && !MustCountWhole(a) {
+	if skip := from - begins; skip > 0 && (r.From != nil || !segmented && !MustCountWhole(a)) {
 		if _, err := io.CopyN(io.Discard, j, skip); err != nil && !errors.Is(err, io.EOF) {
 			return nil, 0, errors.Join(err, j.Close())
 		}
@@ -108,7 +135,7 @@ func (p *laterPart) Read(b []byte) (int, error) {
 		p.opened = true
 		if f, info, err := disk.OpenRegular(p.file); err == nil {
 			p.reader.closers = append(p.reader.closers, f)
-			if !p.reader.recordedPart.Strayed() {
+			if p.reader.recordedPart.GoesOnIn(f) {
 				p.rest = io.NewSectionReader(f, p.from, info.Size()-p.from)
 			}
 		}
@@ -123,8 +150,12 @@ func (p *laterPart) Read(b []byte) (int, error) {
 // last one, so that it need not hold what was read before.
 type turnReader struct {
 	adapter sessions.Adapter
+	size    int64 // of the pieces
 	begins  int64 // where the bytes that the follower was fed begin in the file
+	looked  int64 // how far was read when it was last looked for a border
+	until   int64 // where to stop, a border; 0: nowhere
 	each    func(PlacedTurn) error
+	border  func(Border)
 
 	follower sessions.Follower
 	held     []byte // the last of the bytes that the follower was fed
@@ -133,16 +164,29 @@ type turnReader struct {
 
 // How much of a conversation is read at a time, and how much is held of it to begin anew.
 const (
-	pieceBytes = 4 << 20
+	pieceBytes = 512 << 10
 	mostHeld   = 32 << 20
 )
 
+// errReached says that all was read that was asked for.
+var errReached = errors.New("read as far as was asked for")
+
+// nextLook is how far is read until it is looked for a border again: to a multiple of
+// the size of pieces, and in a long turn the farther, the longer it is. It depends on nothing but
+// where the border before is and how far was read.
+func (t *turnReader) nextLook() int64 {
+	next := t.looked + max(t.size, (t.looked-t.begins)/2)
+	return next - (next%t.size+t.size)%t.size
+}
+
 func (t *turnReader) read(ctx context.Context, r io.Reader) error {
 	t.follower = t.adapter.Follow()
-	piece := make([]byte, pieceBytes)
-	for {
-		n, err := io.ReadFull(r, piece)
+	piece := make([]byte, min(t.size, pieceBytes))
+	for at := t.begins; ; {
+		next := t.nextLook()
+		n, err := io.ReadFull(r, piece[:min(int64(len(piece)), next-at)])
 		t.feed(piece[:n])
+		at += int64(n)
 		ended := errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
 		if err != nil && !ended {
 			return err
@@ -150,11 +194,14 @@ func (t *turnReader) read(ctx context.Context, r io.Reader) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		turns := t.follower.Conversation().Turns
 		if ended {
-			return t.hand(turns)
+			return t.hand(t.follower.Conversation().Turns)
 		}
-		if err := t.handOver(turns); err != nil {
+		if at < next {
+			continue
+		}
+		t.looked = at
+		if err := t.handOver(t.follower.Conversation().Turns); err != nil {
 			return err
 		}
 	}
@@ -193,6 +240,12 @@ func (t *turnReader) handOver(turns []sessions.Turn) error {
 	}
 	rest := t.held[last-first:]
 	t.begins, t.fed, t.held, t.follower = t.begins+last, 0, nil, t.adapter.Follow()
+	if t.border != nil {
+		t.border(Border{Turn: t.begins, Read: t.looked})
+	}
+	if t.until != 0 && t.begins >= t.until {
+		return errReached
+	}
 	t.feed(rest)
 	return nil
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/umbra-vcs/umbra/missions/prunes"
 	"github.com/umbra-vcs/umbra/missions/remotes"
 	"github.com/umbra-vcs/umbra/missions/restores"
+	"github.com/umbra-vcs/umbra/missions/searches"
 	"github.com/umbra-vcs/umbra/missions/snapshots"
 	"github.com/umbra-vcs/umbra/missions/trash"
 )
@@ -33,6 +34,7 @@ type Rooms struct {
 	Prunes        *prunes.Pruner
 	Imports       *imports.Importer
 	Emptier       *trash.Emptier
+	Searches      *searches.Searcher
 }
 
 // Examiner checks the invariants of a home and mends what can be mended.

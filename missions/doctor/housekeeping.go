@@ -54,8 +54,8 @@ func (e *Examiner) ProjectsToHousekeep(u Urgency) []string {
 // RestEvery is how often a project is tried again for which nothing could be done.
 const RestEvery = 10 * time.Minute
 
-// StartHousekeeping starts the housekeeping of a project that needs it, or is to be pruned or
-// pushed, or with which sessions are to be imported or the trash to be emptied, in a process of
+// StartHousekeeping starts the housekeeping of a project that needs it, or is to be pruned,
+// pushed or indexed, or with which sessions are to be imported or the trash to be emptied, in a process of
 // its own, where this one may not do it. What is borrowed is no reason: a command is not
 // followed by a process for each clone.
 func (e *Examiner) StartHousekeeping(p *projects.Project) {
@@ -69,8 +69,8 @@ func (e *Examiner) StartHousekeeping(p *projects.Project) {
 	}
 }
 
-// StartDaily has start begin the housekeeping of a project that is to be pruned or pushed by
-// itself, or with which sessions are to be imported or the trash to be emptied: it takes memory
+// StartDaily has start begin the housekeeping of a project that is to be pruned, pushed or
+// indexed by itself, or with which sessions are to be imported or the trash to be emptied: it takes memory
 // that a process which stays would keep. The others have their turn when something was written
 // again: they would all be at it at once.
 func (e *Examiner) StartDaily(start func(dir string) error) {
@@ -86,9 +86,9 @@ func (e *Examiner) StartDaily(start func(dir string) error) {
 
 // errands are what the process that does a project's housekeeping does as well: daily for the
 // whole home, whichever project it is, and for the project itself.
-type errands struct{ imports, expiry, pushes bool }
+type errands struct{ imports, expiry, pushes, index bool }
 
-func (d errands) any() bool { return d.imports || d.expiry || d.pushes }
+func (d errands) any() bool { return d.imports || d.expiry || d.pushes || d.index }
 
 // homeDue are the errands for the whole home.
 func (e *Examiner) homeDue() errands {
@@ -97,7 +97,7 @@ func (e *Examiner) homeDue() errands {
 
 // errandsFor are those and the project's own.
 func (e *Examiner) errandsFor(p *projects.Project, home errands) errands {
-	home.pushes = e.rooms.Remotes.IsPushDue(p)
+	home.pushes, home.index = e.rooms.Remotes.IsPushDue(p), e.rooms.Searches.IsIndexDue(p)
 	return home
 }
 
@@ -146,10 +146,10 @@ func (e *Examiner) wasVain(p *projects.Project) bool {
 var errStirred = errors.New("a snapshot was taken meanwhile")
 
 // HousekeepWhenQuiet does the housekeeping of a project once no snapshot was taken for the
-// length of a pause, and then prunes and pushes the project, empties the trash and imports
-// sessions, as far as that is due. The next snapshot cuts the housekeeping off, and it waits
-// again, unless it is overdue; not the rest, which goes on beside agents. Where pushing alone is
-// due, that is all it does. It does nothing where another process waits for that.
+// length of a pause, and then prunes and pushes the project, empties the trash, imports sessions
+// and indexes the project, as far as that is due. The next snapshot cuts the housekeeping off,
+// and it waits again, unless it is overdue. It ends the indexing too; not the rest, which goes on
+// beside agents. Where pushing alone is due, that is all it does. It does nothing where another process waits for that.
 func (e *Examiner) HousekeepWhenQuiet(ctx context.Context, dir string, pause time.Duration) (missions.Housekeeping, error) {
 	p, err := e.OpenProject(dir)
 	if err != nil {
@@ -160,7 +160,8 @@ func (e *Examiner) HousekeepWhenQuiet(ctx context.Context, dir string, pause tim
 		return missions.Housekeeping{}, home.LockError(err)
 	}
 	var done missions.Housekeeping
-	if e.onlyPushes(p) {
+	onlyPushes := e.onlyPushes(p)
+	if onlyPushes {
 		done.Project, err = p.Name, awaitQuiet(ctx, p, pause)
 	} else {
 		done, err = e.housekeepAndPrune(ctx, p, pause)
@@ -179,7 +180,26 @@ func (e *Examiner) HousekeepWhenQuiet(ctx context.Context, dir string, pause tim
 	if ierr := e.rooms.Imports.ImportWhenDue(ctx); ierr != nil && ctx.Err() == nil {
 		e.Logger.Warn("import sessions", "error", ierr)
 	}
+	if err == nil && (!onlyPushes || e.rooms.Searches.IsIndexDue(p)) {
+		e.indexUntilStirred(ctx, p, pause)
+	}
 	return done, err
+}
+
+// indexUntilStirred indexes the project's conversations for searches. A snapshot ends it: it
+// goes on another time, and what is not indexed is found all the same.
+func (e *Examiner) indexUntilStirred(ctx context.Context, p *projects.Project, pause time.Duration) {
+	held, err := e.holdHousekeeping(p)
+	if err != nil {
+		return // another process is at it
+	}
+	defer func() { _ = held.Release() }()
+	quiet, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	go watchRefs(quiet, p, pause/10, stop)
+	if err := e.rooms.Searches.IndexWhenChanged(quiet, p); err != nil && quiet.Err() == nil {
+		e.Logger.Warn("index conversations", "project", p.Name, "error", err)
+	}
 }
 
 // onlyPushes reports whether a project is to be pushed, and nothing else is to be done with it.

@@ -132,6 +132,12 @@ func TestImportDaily(t *testing.T) {
 	// start is an idle moment, and for which projects a process was started in it.
 	start := func() (started []string) {
 		t.Helper()
+		all, _ := c.local.AllProjects()
+		for _, p := range all { // else that is due too
+			if err := c.local.IndexWhenChanged(t.Context(), p); err != nil {
+				t.Fatal(err)
+			}
+		}
 		isDue := c.local.IsImportDue()
 		c.local.StartDaily(func(dir string) error {
 			started = append(started, dir)

@@ -59,7 +59,9 @@ func TestPruningBySelf(t *testing.T) {
 	b.local.Clock = clock.time
 	var started []string
 	b.local.StartHousekeeper = func(dir string) error {
-		started = append(started, dir)
+		if b.local.IsDue(b.project()) { // else it is to be indexed
+			started = append(started, dir)
+		}
 		return nil
 	}
 	m := b.mission("work")

@@ -2,7 +2,9 @@ package searches
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -52,26 +54,90 @@ func (t *conversationSearch) search(ctx context.Context) error {
 	return nil
 }
 
-// searchRun looks through a run. What the agent has itself copied of another session was
-// said there: it comes first.
+// searchRun looks through a run, stretch by stretch. What the agent has itself copied of
+// another session was said there: it comes first, and nothing before it counts.
 func (t *conversationSearch) searchRun(ctx context.Context, r *run) error {
+	what := r.turnsOf(t.known)
+	x := t.index(t.project)
+	all := t.stretchesOf(x, r, what, r.isGrown(what.File))
+	if len(t.runs) > 1 {
+		return t.searchForward(ctx, r, what, all)
+	}
+	var failed error
+	for _, s := range slices.Backward(all) { // the newest first: what is older may not be wanted
+		own := *t.page
+		own.hits, own.more = nil, false
+		copied, err := t.searchStretch(ctx, &own, r, what, s)
+		t.page.take(&own)
+		failed = errors.Join(failed, err)
+		if copied || ctx.Err() != nil {
+			break
+		}
+	}
+	return failed
+}
+
+// searchForward looks through a run of which there are several of one session: what two of
+// them hold is found where it was said first.
+func (t *conversationSearch) searchForward(ctx context.Context, r *run, what conversations.TurnRange, all []stretch) error {
 	own := *t.page
 	own.hits, own.more = nil, false
-	err := t.conversations.ReadRecordedTurns(ctx, t.project, r.turnsOf(t.known), func(turn conversations.PlacedTurn) error {
-		if turn.From != "" && turn.From != r.meta.SessionID && t.known[sessionID{r.meta.Agent, turn.From}] != nil {
-			own.hits, own.more = nil, false
+	var failed error
+	for _, s := range all {
+		if _, err := t.searchStretch(ctx, &own, r, what, s); err != nil {
+			failed = errors.Join(failed, err)
+		}
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	if t.isMeant(r.mission) {
+		t.page.take(&own)
+	}
+	return failed
+}
+
+// searchStretch looks through a stretch, unless nothing can be in it, and reports whether
+// something in it was copied of another session: then the page has nothing of what comes
+// before.
+func (t *conversationSearch) searchStretch(ctx context.Context, page *page, r *run, what conversations.TurnRange, s stretch) (copied bool, err error) {
+	if s.indexed != nil {
+		for _, from := range s.indexed.From {
+			copied = copied || t.isCopied(r, from)
+		}
+		oldest, newest, known := s.times()
+		known = known && len(t.runs) == 1
+		past := known && t.page.isPast(newest)
+		told := known && t.page.isTold(earliest(oldest, t.newest))
+		if past || told || !t.index(t.project).May(*s.indexed) {
+			if copied {
+				page.hits, page.more = nil, false
+			}
+			page.more = page.more || past && !newest.Before(page.since)
+			return copied, nil
+		}
+	}
+	what.From, what.To = s.from, s.to
+	return copied, t.conversations.ReadRecordedTurns(ctx, t.project, what, func(turn conversations.PlacedTurn) error {
+		if t.isCopied(r, turn.From) {
+			page.hits, page.more, copied = nil, false, true
 			return nil
 		}
-		t.searchTurn(&own, r, turn)
+		t.searchTurn(page, r, turn)
 		return nil
 	})
-	if t.isMeant(r.mission) {
-		for _, hit := range own.hits {
-			t.page.add(hit)
-		}
-		t.page.more = t.page.more || own.more
+}
+
+func earliest(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
 	}
-	return err
+	return a
+}
+
+// isCopied reports whether a turn of a run was said in another session that is known.
+func (t *conversationSearch) isCopied(r *run, from string) bool {
+	return from != "" && from != r.meta.SessionID && t.known[sessionID{r.meta.Agent, from}] != nil
 }
 
 func (t *conversationSearch) searchTurn(page *page, r *run, turn conversations.PlacedTurn) {

@@ -35,6 +35,9 @@ func (p *page) isPast(newest time.Time) bool {
 	return newest.Before(p.since) || len(p.hits) == p.limit && newest.Before(p.hits[p.limit-1].At)
 }
 
+// isTold reports whether everything from a time on was on the pages before.
+func (p *page) isTold(oldest time.Time) bool { return p.after != nil && oldest.After(p.after.At) }
+
 // wants reports whether a hit may come onto the page, of which time and order are known.
 func (p *page) wants(hit missions.SearchHit) bool {
 	if hit.At.Before(p.since) || p.after != nil && compareHits(*p.after, hit) >= 0 {
@@ -56,6 +59,14 @@ func (p *page) add(hit missions.SearchHit) {
 	if p.hits = slices.Insert(p.hits, at, hit); len(p.hits) > p.limit {
 		p.hits, p.more = p.hits[:p.limit], true
 	}
+}
+
+// take takes what another page has.
+func (p *page) take(o *page) {
+	for _, hit := range o.hits {
+		p.add(hit)
+	}
+	p.more = p.more || o.more
 }
 
 // fill searches the sources, the newest first, as long as they may have hits for the page.

@@ -1,6 +1,6 @@
 // Package searches finds the moments at which something was said or done: in
 // conversations, in the messages of snapshots, in the names and the content of files. It
-// changes nothing.
+// changes nothing but its cache.
 package searches
 
 import (
@@ -13,6 +13,7 @@ import (
 	"github.com/umbra-vcs/umbra/missions/addresses"
 	"github.com/umbra-vcs/umbra/missions/conversations"
 	"github.com/umbra-vcs/umbra/missions/projects"
+	"github.com/umbra-vcs/umbra/missions/searches/trigrams"
 )
 
 // Searcher searches.
@@ -46,6 +47,8 @@ func (sr *Searcher) Search(ctx context.Context, r missions.SearchRequest) (missi
 	if err != nil {
 		return missions.SearchResult{}, err
 	}
+	s.grams = p.query.grams()
+	defer s.closeIndexes()
 	var sources []source
 	for _, past := range s.pasts {
 		more, err := s.sourcesOf(ctx, past)
@@ -69,11 +72,30 @@ type scope struct {
 	places  map[missions.SearchPlace]bool
 	names   map[string]int // how many missions have a name, those in the trash left out
 	here    *projects.Project
+	grams   []trigrams.Gram // what a text must have
+	indexes map[*projects.Project]*trigrams.Index
+}
+
+// index is the index of a project, which is opened where it is needed first.
+func (s *scope) index(p *projects.Project) *trigrams.Index {
+	x := s.indexes[p]
+	if x == nil {
+		x = trigrams.Open(indexDir(p), readerVersion())
+		x.Ask(s.grams)
+		s.indexes[p] = x
+	}
+	return x
+}
+
+func (s *scope) closeIndexes() {
+	for _, x := range s.indexes {
+		_ = x.Close() // it was only read
+	}
 }
 
 // newScope reads which missions there are.
 func (sr *Searcher) newScope(ctx context.Context, r missions.SearchRequest) (*scope, error) {
-	s := &scope{Searcher: sr, agent: r.Agent, places: map[missions.SearchPlace]bool{}, names: map[string]int{}}
+	s := &scope{Searcher: sr, agent: r.Agent, places: map[missions.SearchPlace]bool{}, names: map[string]int{}, indexes: map[*projects.Project]*trigrams.Index{}}
 	for _, place := range r.In {
 		if !slices.Contains(missions.SearchPlaces[:], place) {
 			return nil, missions.Errorf(missions.KindUsage, "use prompts, answers, tools, commands, messages, paths or files", "--in: nothing is searched that is called %q", place)
