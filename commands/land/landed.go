@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/umbra-vcs/umbra/commands/call"
 	"github.com/umbra-vcs/umbra/missions"
@@ -102,11 +103,60 @@ func Missions(ctx context.Context, c *call.Call, svc missions.Service, caller mi
 		if err != nil {
 			continue // its workspace is gone, or the like: it says so where it is named
 		}
-		if l.isWhole(plan, l.stepsOnBranches(ctx, c, plan.Mission)) {
+		onBranches := l.stepsOnBranches(ctx, c, plan.Mission)
+		later, err := laterWork(ctx, svc, caller, plan, onBranches)
+		switch {
+		case err != nil:
+			c.Notice("%s stays: whether it has later work than what has landed can't be told: %s", m.Name, missions.AsError(err).Message)
+		case len(onBranches) > 0 && len(later) > 0:
+			c.Notice("%s stays: it has later work than what has landed: %s", m.Name, some(later))
+		case l.isWhole(plan, onBranches):
 			names = append(names, m.ID)
 		}
 	}
 	return names, nil
+}
+
+// laterWork are the paths that have changed since the last step that is on a branch: in the
+// mission's own steps, and, where its workspace may go with it, by anybody, also in no snapshot.
+func laterWork(ctx context.Context, svc missions.Service, caller missions.Caller, plan missions.LandingPlan, onBranches map[string]bool) (paths []string, err error) {
+	m := plan.Mission
+	if m.MadeByUmbra {
+		if plan, err = svc.PlanLanding(ctx, missions.LandingRequest{Caller: caller, Mission: m.ID, All: true}); err != nil {
+			return nil, err
+		}
+	}
+	landed := map[[2]string]bool{} // by its trees: with All a step may be counted as another one's
+	for id := range onBranches {
+		_, trees, _ := strings.Cut(id, ":")
+		from, to, _ := strings.Cut(trees, ":")
+		landed[[2]string{from, to}] = true
+	}
+	for _, s := range plan.Steps {
+		if landed[[2]string{s.From, s.To}] {
+			paths = nil
+			continue
+		}
+		for _, f := range s.Changes {
+			if m.MadeByUmbra || s.IsOwn() {
+				paths = append(paths, f.Path)
+			}
+		}
+	}
+	if m.MadeByUmbra {
+		d, err := svc.Diff(ctx, missions.DiffRequest{Caller: caller, From: m.ID, Tolerant: true})
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range d.Files {
+			paths = append(paths, f.Path)
+		}
+		for _, out := range d.LeftOut {
+			paths = append(paths, out.Path)
+		}
+	}
+	slices.Sort(paths)
+	return slices.Compact(paths), nil
 }
 
 // isWhole reports whether branches have all of a mission's work, and all that has ever landed,
