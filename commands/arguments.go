@@ -228,7 +228,7 @@ func unknownVerb(of string, verbs []*call.Verb, w string) error {
 		}
 	}
 	hint := of + " --help"
-	if below := within(verbs, w); len(below) > 0 {
+	if below := verbsWithin(verbs, w); len(below) > 0 {
 		hint = "did you mean " + of + " " + strings.Join(below, ", or "+of+" ") + "?"
 	} else if same := call.Find(verbs, sameWords[w]); same != nil {
 		hint = "did you mean " + of + " " + same.Name + "?"
@@ -241,9 +241,9 @@ func unknownVerb(of string, verbs []*call.Verb, w string) error {
 // sameWords are what people type for names that verbs have.
 var sameWords = map[string]string{"list": "ls", "remove": "rm", "delete": "rm"}
 
-// within finds the names of verbs of groups that are called so: those of missions alone, if
+// verbsWithin finds the names of verbs of groups that are called so: those of missions alone, if
 // there is one.
-func within(verbs []*call.Verb, w string) []string {
+func verbsWithin(verbs []*call.Verb, w string) []string {
 	var names []string
 	for _, group := range verbs {
 		for _, v := range group.Verbs {

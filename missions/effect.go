@@ -42,9 +42,10 @@ func (t TakeSnapshot) ChangesState() bool {
 	return true
 }
 
-// IsFilesOnly reports whether a request is about files alone: where only the
-// conversation has changed, the newest snapshot answers it. The end of a turn that was only
-// seen to go on is one: an agent writes to its conversation before it reports a prompt.
+// IsFilesOnly reports whether a request is about files alone: if only the conversation has
+// changed since the newest snapshot, no new one is taken. This holds for the end of a turn
+// that was only seen to go on, too: an agent writes to its conversation before it reports a
+// prompt.
 func (t TakeSnapshot) IsFilesOnly() bool {
 	return t.Trigger == TriggerTool || t.Trigger == TriggerWatch || t.Late && t.OnlyIfChanged
 }

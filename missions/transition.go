@@ -170,7 +170,8 @@ func withTurn(l Lifecycle, turn int) Lifecycle {
 // isUnnoted reports whether a turn goes on without that a snapshot says so.
 func (r Running) isUnnoted() bool { return r.Continued && !r.Noted }
 
-// onPermissionAsked adds a question. One that is heard twice, in two ways, is one.
+// onPermissionAsked adds a question. A question may be reported twice, by
+// two sources: it counts once.
 func onPermissionAsked(l Lifecycle, asked Permission) (Lifecycle, []Effect) {
 	r := asRunning(l)
 	if !slices.ContainsFunc(r.Pending, asked.isSame) {

@@ -50,7 +50,7 @@ func runConfigEdit(c *call.Call, o configOptions) error {
 	if err := os.WriteFile(copied, before, 0o600); err != nil {
 		return errors.Join(missions.Errorf(missions.KindFailed, "", "make a copy to edit: %w", err), os.RemoveAll(dir))
 	}
-	after, err := edited(c, copied, o)
+	after, err := editUntilValid(c, copied, o)
 	switch {
 	case err != nil:
 	case bytes.Equal(before, after):
@@ -77,8 +77,8 @@ func keptCopy(c *call.Call, err error, copied string, before []byte) error {
 	return missions.Errorf(e.Kind, hint, "%w", err)
 }
 
-// edited runs the editor until what it leaves makes sense, or its user gives up.
-func edited(c *call.Call, copied string, o configOptions) ([]byte, error) {
+// editUntilValid runs the editor until what it leaves makes sense, or its user gives up.
+func editUntilValid(c *call.Call, copied string, o configOptions) ([]byte, error) {
 	for {
 		if err := c.Edit(copied); err != nil {
 			return nil, err

@@ -28,7 +28,7 @@ type Background struct {
 	Check func(context.Context, missions.Mission) (said string)
 }
 
-// Standing is how a fork in the background stands.
+// Standing is the state of a background fork.
 type Standing struct {
 	Mission string
 	Checks  bool // its agent has ended, and the check runs

@@ -155,7 +155,7 @@ func writeChapter(p *print.Printer, list []missions.Entry, at, end int, o logOpt
 	}
 	took := ""
 	if o.whole() {
-		took = used(list, at, end)
+		took = turnUsage(list, at, end)
 		if p.Terminal {
 			took = lasted(list[at:end]) + took
 		}
@@ -289,8 +289,8 @@ func writeGraph(p *print.Printer, list []missions.Entry, family []missions.Missi
 	t.Print(p, "")
 }
 
-// used is what the turn in list[at:end] took, as far as it is known.
-func used(list []missions.Entry, at, end int) string {
+// turnUsage is what the turn in list[at:end] took, as far as it is known.
+func turnUsage(list []missions.Entry, at, end int) string {
 	took, _ := missions.TurnTally(list, at, end)
 	var parts []string
 	if n := took.Tools; n > 0 {

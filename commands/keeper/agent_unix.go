@@ -239,7 +239,8 @@ func (a *agent) handOver() {
 // has its terminal again, and goes on when the shell says so.
 func (a *agent) stopToo() {
 	if a.tty < 0 {
-		// The agent is in the keeper's own group, which its stop reached too.
+		// The agent is in the keeper's process group: what stopped it has stopped the
+		// keeper too.
 		return
 	}
 	a.giveBack()

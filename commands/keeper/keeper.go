@@ -226,7 +226,7 @@ func agentEnv(c *call.Call, launch missions.Launch, vars Variables) []string {
 		name, _, _ := strings.Cut(kv, "=")
 		return slices.Contains(launch.Unset, name)
 	})
-	if !sameDir(ValueOf(env, "PWD"), launch.Dir) { // a user's own name of it stays
+	if !sameDir(ValueOf(env, "PWD"), launch.Dir) { // else the user's own name of the directory stays
 		env = append(env, "PWD="+launch.Dir)
 	}
 	env = append(env, vars.List...)

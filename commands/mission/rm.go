@@ -63,7 +63,7 @@ func landedMissions(ctx context.Context, c *call.Call, svc missions.Service, cal
 	}
 	names, err := land.Missions(ctx, c, svc, caller)
 	if err == nil && len(names) == 0 {
-		c.Notice("no mission without an agent has landed whole; umbra land puts work on a branch")
+		c.Notice("nothing to remove: no mission without an agent has all its work on a branch (umbra land puts it there)")
 	}
 	return names, err
 }

@@ -222,8 +222,8 @@ func labelSpans(e missions.Entry, o Words) line {
 	return l
 }
 
-// leastPrompt is how much of a prompt comes before everything else that is known of its
-// turn.
+// leastPrompt is the width that a prompt keeps, in columns, however many facts of its
+// turn follow it.
 const leastPrompt = 40
 
 // chapterLine is a turn's heading: what was asked for, then what fits.

@@ -25,8 +25,8 @@ mission's becomes a closed mission, with its conversation as it is and the files
 are now: umbra mission resume and umbra fork go on with it, also when the agent has deleted
 it. Nothing is changed in the stores. Do it again at any time: what is kept already is passed
 over, and what was said since is added. While Umbra is in use it is done daily by itself
-from then on, for the agents that were asked for (import.daily in the configuration). Of OpenCode, the sessions are found that were
-there with Umbra's plugin.
+from then on, for the agents that were asked for (import.daily in the configuration). Of
+OpenCode, only sessions that ran with Umbra's plugin are found.
 
 With FILE, the missions that umbra export has written to it are NAME/MISSION here, as if
 they were fetched from a remote: umbra log reads one, umbra fork goes on with it.`,

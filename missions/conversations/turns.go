@@ -13,8 +13,8 @@ import (
 	"github.com/umbra-vcs/umbra/sessions"
 )
 
-// TurnTailBytes is read of a session first, and more only where the turn
-// began before it: what is read follows the turn, not the conversation.
+// TurnTailBytes is how much of a session's end is read first. More is read only if the
+// turn began earlier, so the cost follows the turn and not the conversation.
 const TurnTailBytes = 256 << 10
 
 // NewestTurn is the newest turn of a session file of that size, and what the file

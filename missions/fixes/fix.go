@@ -175,14 +175,14 @@ func (f *Fix) stop() Stop {
 		}
 	}
 	severity, _ := findings.Worst(f.Left)
-	if len(f.Attempts) >= f.Limits.Total || f.made(severity) >= f.Limits.Most[severity] {
+	if len(f.Attempts) >= f.Limits.Total || f.attemptsAt(severity) >= f.Limits.Most[severity] {
 		return StopLimit
 	}
 	return ""
 }
 
-// made counts the attempts at findings of a severity.
-func (f *Fix) made(severity missions.Severity) (n int) {
+// attemptsAt counts the attempts at findings of a severity.
+func (f *Fix) attemptsAt(severity missions.Severity) (n int) {
 	for _, a := range f.Attempts {
 		if a.Severity == severity {
 			n++

@@ -23,8 +23,8 @@ func currentKnowledge(m *projects.Mission, steps []restores.PastOperation) *miss
 	return k
 }
 
-// checkKnownOperations refuses steps that waited for the end of a turn if they would
-// take back other operations now than the user meant.
+// checkKnownOperations refuses an undo or redo that waited for the end of a turn if the
+// operations have changed since: it would take back others than the user meant.
 func checkKnownOperations(k *missions.KnownOperations, m *projects.Mission, steps []restores.PastOperation, kind string) error {
 	if k == nil || slices.Equal(currentKnowledge(m, steps).Operations, k.Operations) {
 		return nil

@@ -98,7 +98,8 @@ func (c *Carrier) checkPath(at addresses.CallerDirectory, path string) error {
 	case at.Repo == nil:
 		return nil
 	}
-	// A linked worktree is the repository that it is of. What can't be read git says more of.
+	// A linked worktree stands for its repository. If a path can't be read, the error is left
+	// to git, which explains it better.
 	if there, err := usergit.At(path); err == nil && there.CommonDir != "" && there.CommonDir == at.Repo.CommonDir {
 		return missions.Errorf(missions.KindUsage, "git remote -v lists where its code is pushed to; any bare repository will do", "%s is the repository of this project itself", path)
 	}

@@ -210,7 +210,7 @@ func (c *Carrier) AddRemote(ctx context.Context, r missions.AddRemoteRequest) (m
 	if err != nil {
 		return missions.Remote{}, err
 	}
-	return c.view(p, one), nil
+	return c.remoteView(p, one), nil
 }
 
 // checkProjectName refuses what can't be a part of a ref.
@@ -279,7 +279,7 @@ func (c *Carrier) Remotes(_ context.Context, r missions.RemoteRequest) ([]missio
 	}
 	for _, one := range s.Remotes {
 		if r.Name == "" || r.Name == one.Name {
-			list = append(list, c.view(at.Project, one))
+			list = append(list, c.remoteView(at.Project, one))
 		}
 	}
 	if _, err := s.find(r.Name); r.Name != "" && err != nil {
@@ -288,9 +288,9 @@ func (c *Carrier) Remotes(_ context.Context, r missions.RemoteRequest) ([]missio
 	return list, nil
 }
 
-// view is a remote as the user sees it: the missions of this home that were pushed, by
+// remoteView is a remote as the user sees it: the missions of this home that were pushed, by
 // whether there is more of them by now, and those that were fetched.
-func (c *Carrier) view(p *projects.Project, r savedRemote) missions.Remote {
+func (c *Carrier) remoteView(p *projects.Project, r savedRemote) missions.Remote {
 	v := missions.Remote{Name: r.Name, URL: transfer.WithoutPassword(r.URL), Project: r.Project, File: r.File, Missions: []missions.TransferMission{}}
 	if r.Auto != nil && r.Auto.isOf(c.Home) {
 		v.Auto = r.Auto.view(p, r.Name)
