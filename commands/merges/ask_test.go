@@ -241,3 +241,51 @@ func (f *fakeMerger) Remove(_ context.Context, r missions.RemoveRequest) (missio
 	f.removed = append(f.removed, r.Missions...)
 	return missions.RemoveResult{}, nil
 }
+
+// fakeTwo is a mission into which another merge waits once paths are chosen.
+type fakeTwo struct {
+	missions.Service
+	asked []missions.MergeRequest
+}
+
+func (f *fakeTwo) Merge(_ context.Context, r missions.MergeRequest) (missions.MergeResult, error) {
+	f.asked = append(f.asked, r)
+	result := missions.MergeResult{Into: "one", Taken: []missions.MergedPath{}, Conflicts: []missions.MergedPath{}, MergeTrial: missions.MergeTrial{ID: "first"}}
+	result.Done = r.Step == missions.MergeContinue
+	return result, nil
+}
+
+// TestGoesOnWithItsOwn: --resolve with --continue ends the merge in which it has chosen, and no
+// other one that has begun in between.
+func TestGoesOnWithItsOwn(t *testing.T) {
+	t.Parallel()
+	f := &fakeTwo{}
+	b := calltest.New(t, f)
+	var o mergeOptions
+	o.goesOn = true
+	calltest.Must(t, o.resolve.Set("a=ours"))
+	c := &call.Call{Env: b.Env}
+	calltest.Must(t, c.Do(func(c *call.Call) error { return runMerge(c, o) }))
+	if len(f.asked) != 2 || f.asked[0].Step != missions.MergeResolve || f.asked[0].Merge != "" || len(f.asked[0].Choices) != 1 {
+		t.Fatalf("asked %+v", f.asked)
+	}
+	if last := f.asked[1]; last.Step != missions.MergeContinue || last.Merge != "first" || last.Into != "one" || len(last.Choices) > 0 {
+		t.Errorf("it goes on with %+v", last)
+	}
+}
+
+// TestWriteTexts: of a side that has no text at a path it is said why.
+func TestWriteTexts(t *testing.T) {
+	t.Parallel()
+	b := calltest.New(t, &fake{})
+	q := path("a", missions.SeverityCritical)
+	q.Texts = &missions.MergeTexts{Sides: []missions.MergeText{
+		{Mission: "gone", Deleted: true}, {Mission: "none", Absent: true}, {Mission: "same"}, {Mission: "new", Patch: "+text\n"},
+	}}
+	c := &call.Call{Env: b.Env}
+	calltest.Must(t, c.Do(func(c *call.Call) error { return c.Print(q, func(p *print.Printer) { WriteTexts(p, q) }) }))
+	want := "gone has deleted it\nnone has nothing there\nsame has it as it was before\n+text\n"
+	if said := b.Stdout.String(); said != want {
+		t.Errorf("it is said: %q, want %q", said, want)
+	}
+}

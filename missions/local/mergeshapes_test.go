@@ -1,6 +1,7 @@
 package local
 
 import (
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -178,5 +179,34 @@ func TestMergeOfLineEnds(t *testing.T) {
 		if got := b.read(name); got != want {
 			t.Errorf("%s is %q, want %q", name, got, want)
 		}
+	}
+}
+
+// TestMergeTextsOfRenamed: at the new name of a file that another one has changed under its old
+// one, the latter has nothing, and has deleted nothing.
+func TestMergeTextsOfRenamed(t *testing.T) {
+	t.Parallel()
+	text := "1\n2\n3\n4\n5\n6\n"
+	b, dirs := forksToMerge(t, map[string]string{"old.txt": text}, "fa")
+	b.write("old.txt", text+"m\n")
+	b.writeIn(dirs["fa"], "new.txt", text)
+	if err := os.Remove(filepath.Join(dirs["fa"], "old.txt")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.merge(missions.MergeBegin, func(r *missions.MergeRequest) { r.Forks = []string{"fa"} }); err != nil {
+		t.Fatal(err)
+	}
+	r, err := b.merge(missions.MergeStatus, func(r *missions.MergeRequest) { r.Texts = []missions.Path{"new.txt", "old.txt"} })
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := map[missions.Path]string{}
+	for _, q := range r.Conflicts {
+		for _, side := range q.Texts.Sides {
+			said[q.Path] += fmt.Sprintf("%s %v %v;", side.Mission, side.Absent, side.Deleted)
+		}
+	}
+	if want := map[missions.Path]string{"new.txt": "m true false;fa false false;", "old.txt": "m false false;fa false true;"}; !maps.Equal(said, want) {
+		t.Errorf("absent and deleted: %q, want %q", said, want)
 	}
 }
