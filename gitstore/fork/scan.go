@@ -172,6 +172,9 @@ type stated struct {
 	name string
 	st   beneath.Stat
 	err  error
+
+	judged  bool // by its name, as the directory that it was listed as
+	verdict verdict
 }
 
 // list reads a directory. Most names are files that the snapshot holds: nothing
@@ -205,6 +208,15 @@ func (s *scanner) list(dir *beneath.Dir, path string, above uint64) (listed, err
 			continue
 		}
 		e := stated{name: string(name)}
+		if s.names.Kind(i) == beneath.Directory {
+			// A dead mount holds up whoever asks for more than its name.
+			if e.verdict, err = s.judge(string(s.at), gitstore.ModeDir, 0); err != nil {
+				return l, err
+			}
+			if e.judged = true; e.verdict == shun {
+				continue
+			}
+		}
 		e.st, e.err = dir.LstatListed(&s.names, i)
 		l.entries = append(l.entries, e)
 	}
@@ -245,9 +257,12 @@ func (s *scanner) entry(path string, e stated, device uint64) error {
 	}
 	st := e.st
 	kind := st.Kind()
-	v, err := s.judge(path, modeOf(kind, st), st.Size)
-	if err != nil || v == shun {
-		return err
+	v := e.verdict
+	if !e.judged || kind != beneath.Directory {
+		var err error
+		if v, err = s.judge(path, modeOf(kind, st), st.Size); err != nil || v == shun {
+			return err
+		}
 	}
 	wanted := v == take
 	switch {

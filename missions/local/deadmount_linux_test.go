@@ -69,6 +69,43 @@ func TestDeadMountBesideARestore(t *testing.T) {
 	b.healthy()
 }
 
+// TestDeadMountBesideAFork: a fork that leaves ignored files behind looks at none of them,
+// and a snapshot never does.
+func TestDeadMountBesideAFork(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.write(".gitignore", "data/\n")
+	b.write("a.txt", "one\n")
+	b.write("data/here", "")
+	b.mission("work")
+	letGo := mountDead(t, filepath.Join(b.dir, "data"))
+	b.write("a.txt", "two\n")
+	done := make(chan error, 1)
+	var made missions.ForkResult
+	go func() {
+		_, err := b.local.Snapshot(context.Background(), missions.SnapshotRequest{Caller: b.caller(), Message: "two"})
+		if err == nil {
+			made, err = b.local.Fork(context.Background(), missions.ForkRequest{Caller: b.caller(), From: "work", Name: "beside", Ignored: "skip"})
+		}
+		done <- err
+	}()
+	select {
+	case err := <-done:
+		if err != nil {
+			t.Fatal(err)
+		}
+	case <-time.After(patience.Of(time.Minute)):
+		t.Error("the fork waits for the dead mount")
+		letGo()
+		<-done
+	}
+	if text, err := os.ReadFile(filepath.Join(made.Missions[0].Workspace, "a.txt")); err != nil || string(text) != "two\n" {
+		t.Errorf("a.txt in the fork: %q %v", text, err)
+	}
+	letGo()
+	b.healthy()
+}
+
 // mountDead mounts a file system that answers nobody, until letGo is called or the test
 // ends. It skips the test where that is not possible.
 func mountDead(t *testing.T, at string) (letGo func()) {
