@@ -16,7 +16,7 @@ func startsPath(b []byte, i int) bool {
 	for escapes := 0; escapes < 2 && i > 0 && b[i-1] == '\\'; escapes++ {
 		i-- // the slash's own escape
 	}
-	if i == 0 {
+	if i == 0 || opensFile(b[:i]) {
 		return true
 	}
 	switch c := b[i-1]; {
@@ -35,6 +35,30 @@ func startsPath(b []byte, i int) bool {
 	default:
 		return !InName(rune(c))
 	}
+}
+
+// editors are the schemes of links that open a file in an editor, as vscode://file/a/b.go:3.
+var editors = []string{"vscode", "vscode-insiders", "vscodium", "cursor", "windsurf", "zed"}
+
+// opensFile reports whether a link to a file ends with its path to come.
+func opensFile(b []byte) bool {
+	for _, file := range []string{"://file", `:\/\/file`} {
+		link, ok := bytes.CutSuffix(b, []byte(file))
+		if !ok {
+			continue
+		}
+		for _, scheme := range editors {
+			if before, ok := bytes.CutSuffix(link, []byte(scheme)); ok {
+				return len(before) == 0 || !InName(rune(before[len(before)-1])) || startsLine(before)
+			}
+		}
+	}
+	return false
+}
+
+// startsLine reports whether an escaped line end or tab stands at the end.
+func startsLine(b []byte) bool {
+	return len(b) > 1 && b[len(b)-2] == '\\' && bytes.IndexByte([]byte("nrt"), b[len(b)-1]) >= 0
 }
 
 // endsPath reports whether a path that reached b[i] ends there or goes on below.
