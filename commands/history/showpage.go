@@ -15,14 +15,15 @@ import (
 // snapshotPage is what show prints, as a page. That of a turn's end has all that the turn
 // changed.
 func snapshotPage(s missions.ShowResult, o changeOptions, source *webpage.Source, paths []string) (*webpage.Page, error) {
-	e, title, from, files, patch := s.Entry, "What changed", s.Entry.Parent, s.Files, s.Patch
+	e, title, from, files, patch, lost := s.Entry, "What changed", s.Entry.Parent, s.Files, s.Patch, s.Lost
 	if e.Turn > 0 && slices.Contains(e.Triggers, string(missions.TriggerIdle)) {
 		mission, _, _ := strings.Cut(e.Address, "@") // as it can be typed: that of another home may have the same id
-		d, err := source.Service.Diff(source.Ctx, missions.DiffRequest{Caller: source.Caller, From: mission, Turn: e.Turn, Patch: o.lines(), Paths: paths})
+		d, err := source.Service.Diff(source.Ctx, missions.DiffRequest{Caller: source.Caller, From: mission, Turn: e.Turn, Patch: o.lines(), Paths: paths, Tolerant: true})
 		if err != nil {
 			return nil, err
 		}
 		title, from, files, patch = fmt.Sprintf("What turn %d changed", e.Turn), d.From, d.Files, d.Patch
+		lost = d.Lost
 	}
 	page := webpage.New(e.Address + ": " + missions.LabelOf(e).String())
 	page.Prompt(s.Prompt)
@@ -37,6 +38,11 @@ func snapshotPage(s missions.ShowResult, o changeOptions, source *webpage.Source
 	}
 	page.List("left out", left)
 	page.List("was changing while it was read", s.Changing)
+	var gone []string
+	for _, l := range lost {
+		gone = append(gone, print.Path(l.Path)+": "+l.Reason)
+	}
+	page.List("lost, and not shown", gone)
 	if len(s.Conversation) > 0 {
 		page.Heading("What was said")
 		page.Conversation(s.Conversation)

@@ -104,12 +104,12 @@ func Missions(ctx context.Context, c *call.Call, svc missions.Service, caller mi
 			continue // its workspace is gone, or the like: it says so where it is named
 		}
 		onBranches := l.stepsOnBranches(ctx, c, plan.Mission)
-		later, err := laterWork(ctx, svc, caller, plan, onBranches)
+		left, err := workNotLanded(ctx, svc, caller, plan, onBranches)
 		switch {
 		case err != nil:
-			c.Notice("%s stays: whether it has later work than what has landed can't be told: %s", m.Name, missions.AsError(err).Message)
-		case len(onBranches) > 0 && len(later) > 0:
-			c.Notice("%s stays: it has later work than what has landed: %s", m.Name, some(later))
+			c.Notice("%s stays: whether it has work that has not landed can't be told: %s", m.Name, missions.AsError(err).Message)
+		case len(onBranches) > 0 && len(left) > 0:
+			c.Notice("%s stays: it has work that has not landed: %s", m.Name, some(left))
 		case l.isWhole(plan, onBranches):
 			names = append(names, m.ID)
 		}
@@ -117,9 +117,10 @@ func Missions(ctx context.Context, c *call.Call, svc missions.Service, caller mi
 	return names, nil
 }
 
-// laterWork are the paths that have changed since the last step that is on a branch: in the
-// mission's own steps, and, where its workspace may go with it, by anybody, also in no snapshot.
-func laterWork(ctx context.Context, svc missions.Service, caller missions.Caller, plan missions.LandingPlan, onBranches map[string]bool) (paths []string, err error) {
+// workNotLanded are the paths that have changed in steps that are on no branch: in the mission's
+// own, and, where its workspace may go with it, in anybody's, also in no snapshot. Where any
+// content is lost it can't be told.
+func workNotLanded(ctx context.Context, svc missions.Service, caller missions.Caller, plan missions.LandingPlan, onBranches map[string]bool) (paths []string, err error) {
 	m := plan.Mission
 	if m.MadeByUmbra {
 		if plan, err = svc.PlanLanding(ctx, missions.LandingRequest{Caller: caller, Mission: m.ID, All: true}); err != nil {
@@ -134,7 +135,6 @@ func laterWork(ctx context.Context, svc missions.Service, caller missions.Caller
 	}
 	for _, s := range plan.Steps {
 		if landed[[2]string{s.From, s.To}] {
-			paths = nil
 			continue
 		}
 		for _, f := range s.Changes {
@@ -144,7 +144,7 @@ func laterWork(ctx context.Context, svc missions.Service, caller missions.Caller
 		}
 	}
 	if m.MadeByUmbra {
-		d, err := svc.Diff(ctx, missions.DiffRequest{Caller: caller, From: m.ID, Tolerant: true})
+		d, err := svc.Diff(ctx, missions.DiffRequest{Caller: caller, From: m.ID})
 		if err != nil {
 			return nil, err
 		}
