@@ -4,9 +4,18 @@ import (
 	"fmt"
 
 	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/conversations"
 	"github.com/umbra-vcs/umbra/missions/presence"
 	"github.com/umbra-vcs/umbra/missions/projects"
+	"github.com/umbra-vcs/umbra/sessions"
 )
+
+// findSessionFile looks for the conversation of an agent whose hooks did not name it.
+func findSessionFile(a sessions.Adapter, m *projects.Mission) {
+	if a != nil {
+		conversations.FindSessionFile(m, a)
+	}
+}
 
 // hasTakenPrompt reports whether an agent whose end its keeper reports has taken the prompt
 // of its launch. Of an agent that shows nothing, the exit code tells.

@@ -48,6 +48,7 @@ func (l *Launcher) Keep(ctx context.Context, r missions.KeepRequest) (missions.K
 		}
 		m.Live.Keeper, m.Live.Agent, m.Live.KeeperChild, m.Live.BoundSession, m.Live.Handover = nil, nil, nil, "", nil
 		m.Live.EndedLaunch = r.Launch
+		findSessionFile(l.Adapter(m.Agent), m) // the agent may have named it otherwise than was expected
 		presence.PutBackPrompt(m, hasTakenPrompt(m, r))
 		l.presence.RemoveLaunchFiles(m)
 		if r.Failed != "" {

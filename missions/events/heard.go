@@ -45,7 +45,7 @@ func (r *report) applyNotes(m *projects.Mission, notes Notes) (notice string) {
 func (r *report) noteEvent(m *projects.Mission) {
 	a, e, now := r.adapter, r.event, r.Now()
 	m.Live.MarkEventSeen(eventID(e))
-	m.Live.HeardSinceLaunch = m.Live.HeardSinceLaunch || continuesConversation(e.Kind)
+	m.Live.HeardSinceLaunch = m.Live.HeardSinceLaunch || continuesConversation(e.Kind) || e.Lone
 	m.CountToolEvent(a, e)
 	if m.IsToolSessionEnd(a, e) {
 		m.Live.BoundSession, m.Live.ProcessSession = "", nil // the next one is this mission's too
