@@ -4,6 +4,7 @@ package plugin
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/umbra-vcs/umbra/missions/presence"
 	"github.com/umbra-vcs/umbra/missions/projects"
 	"github.com/umbra-vcs/umbra/sessions"
+	"github.com/umbra-vcs/umbra/sessions/hooks"
 )
 
 // HasOtherHooks reports whether the agent above this process calls umbra's hooks by its
@@ -75,7 +77,7 @@ func isInstalled(a sessions.Installing, env sessions.Environ, dirs []string) boo
 		if err != nil {
 			continue
 		}
-		if commands, _, err := a.HookCommands(settings); err != nil || len(commands) == 0 {
+		if commands, _, err := a.HookCommands(settings); err != nil || !slices.ContainsFunc(commands, isThere) {
 			continue
 		}
 		if t, ok := a.(sessions.Truster); !ok || t.Distrusted(env, file, os.ReadFile) == "" {
@@ -83,6 +85,13 @@ func isInstalled(a sessions.Installing, env sessions.Environ, dirs []string) boo
 		}
 	}
 	return false
+}
+
+// isThere reports whether the program that a hook calls is there: one that is gone keeps
+// nothing.
+func isThere(command string) bool {
+	_, err := exec.LookPath(hooks.Program(command))
+	return err == nil
 }
 
 // settingsDirs are the directories whose settings an agent reads: that in which it was

@@ -1,16 +1,18 @@
 package plugin
 
 import (
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/umbra-vcs/umbra/commands/call"
 	"github.com/umbra-vcs/umbra/commands/calltest"
 )
 
-const claudesHooks = `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"/b/umbra hook claude || exit 0"}]}]}}`
+const claudesHooks = `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"HOME/umbra hook claude || exit 0"}]}]}}`
 
 // session is a hook's world: a home, a repository in which it works, and the agent that
 // calls it, whose command line has these words.
@@ -50,7 +52,14 @@ func TestHasOtherHooks(t *testing.T) {
 		if HasOtherHooks(env, "claude") {
 			t.Fatal("hooks are found where there are none")
 		}
-		write(t, install(home, repo), claudesHooks)
+		write(t, install(home, repo), strings.ReplaceAll(claudesHooks, "HOME", home))
+		if HasOtherHooks(env, "claude") {
+			t.Errorf("%s hooks call a program that is gone, and count", name)
+		}
+		write(t, home+"/umbra", "")
+		if err := os.Chmod(home+"/umbra", 0o700); err != nil {
+			t.Fatal(err)
+		}
 		if !HasOtherHooks(env, "claude") {
 			t.Errorf("%s hooks are not found", name)
 		}

@@ -122,3 +122,62 @@ func TestAutomaticPush(t *testing.T) {
 	}
 	c.healthy()
 }
+
+// TestAutomaticPushRefused: pushing by itself is not switched on by a push that failed; what
+// the remote refuses is tried again after a while, and what no push can take is not.
+func TestAutomaticPushRefused(t *testing.T) {
+	t.Parallel()
+	c := startRemote(t)
+	clock := &clockwork{time.Now()}
+	c.local.Clock = clock.time
+	c.hook("SessionStart", map[string]any{"source": "startup"})
+	c.takeTurn("first", "a.txt", "one\n")
+	mission := c.only()
+	due := func() (n int) {
+		c.local.StartDaily(func(string) error {
+			n++
+			return nil
+		})
+		return n
+	}
+	on := missions.PushRequest{Caller: c.caller(), Auto: missions.AutomaticOn}
+	hook := c.url + "/hooks/pre-receive"
+	git := c.url + "/HEAD"
+	if err := os.Rename(git, git+"-away"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.local.Push(t.Context(), on); err == nil || due() != 0 {
+		t.Errorf("a push that failed has switched it on: %v", err)
+	}
+	if err := os.Rename(git+"-away", git); err != nil {
+		t.Fatal(err)
+	}
+
+	if err := os.WriteFile(hook, []byte("#!/bin/sh\nexit 1\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := c.local.Push(t.Context(), on); err != nil || r.IsWhole() || due() != 0 {
+		t.Fatalf("refused: %+v %v, or tried again at once", r, err)
+	}
+	clock.now = clock.now.Add(remotes.RetryAfter)
+	if due() != 1 {
+		t.Error("what was refused is not tried again")
+	}
+	if err := os.Remove(hook); err != nil {
+		t.Fatal(err)
+	}
+	c.push()
+	if due() != 0 {
+		t.Error("it is due though all of it was taken")
+	}
+
+	// A ref of a mission that can't be read is no reason to push again and again.
+	c.git("--git-dir", mission.ShadowRepo, "update-ref", "refs/agents/0a1b2c3d-4e5f-4a6b-8c7d-9e0f1a2b3c4d", "refs/agents/"+mission.ID)
+	if due() != 1 {
+		t.Error("a new ref is not looked at")
+	}
+	c.push()
+	if due() != 0 {
+		t.Error("what can't be pushed is due again")
+	}
+}

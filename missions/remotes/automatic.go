@@ -18,11 +18,11 @@ type automatic struct {
 	Home    string            `json:"home"` // where that was: a copy of a home pushes nothing by itself
 	Machine string            `json:"machine"`
 	Env     map[string]string `json:"env"` // by which git finds its configuration and the way to the remote
-	// Looked are the newest snapshots when a push came to its end, whatever became of them:
-	// what the remote does not take is not sent again and again.
+	// Looked are the newest snapshots when a push came to its end, but for those that the
+	// remote refused: what has diverged or looks like a secret is not looked through again.
 	Looked  map[string]gitstore.ID `json:"looked"`
 	At      time.Time              `json:"at,omitzero"`     // when that was
-	Failed  time.Time              `json:"failed,omitzero"` // when a push by itself last came to no end
+	Failed  time.Time              `json:"failed,omitzero"` // when a push came to no end, or something was refused
 	Problem string                 `json:"problem,omitempty"`
 	Fix     string                 `json:"fix,omitempty"`
 }
@@ -33,13 +33,10 @@ func (a *automatic) view(p *projects.Project, remote string) *missions.Automatic
 	return &missions.AutomaticPush{Project: p.Name, Remote: remote, At: a.At, Problem: a.Problem, Fix: a.Fix}
 }
 
-// setAutomatic does what a push of the user's asks for, and has the pushes by themselves that
-// there are find git's configuration and credentials as this one does.
+// setAutomatic does what a push of the user's asked for that has come to its end, and has the
+// pushes by themselves that there are find git's configuration and credentials as it did.
 func (r *savedRemote) setAutomatic(h home.Home, asked missions.PushRequest) {
-	switch {
-	case asked.Auto == missions.AutomaticOff:
-		r.Auto = nil
-	case asked.Auto == missions.AutomaticOn:
+	if asked.Auto == missions.AutomaticOn {
 		r.Auto = &automatic{Home: h.Dir, Machine: h.Machine, Looked: map[string]gitstore.ID{}}
 	}
 	if r.Auto == nil || !r.Auto.isOf(h) {
@@ -53,22 +50,51 @@ func (r *savedRemote) setAutomatic(h home.Home, asked missions.PushRequest) {
 	}
 }
 
-// note remembers what became of a push that came to its end.
-func (a *automatic) note(now time.Time, list []*projects.Mission, result missions.Transfer) {
-	for _, m := range list {
-		a.Looked[m.ID] = m.Tip.ID
-	}
-	a.At, a.Failed, a.Problem, a.Fix = now, time.Time{}, "", ""
-	if len(result.Findings) > 0 {
-		a.Problem, a.Fix = "something in it looks like a secret: nothing has left", "umbra push "+result.Remote+" lists it"
+// noteLooked remembers what became of a push of all missions that came to its end. What the
+// remote has not taken is tried again after a while. A mission that a push leaves out, since it
+// can't be read or is another machine's, counts as looked at, and so does one that got a
+// snapshot meanwhile only as it was.
+func (c *Carrier) noteLooked(p *projects.Project, r *savedRemote, list []*projects.Mission, result missions.Transfer) {
+	a := r.Auto
+	if a == nil || !a.isOf(c.Home) {
 		return
 	}
+	a.At, a.Failed, a.Problem, a.Fix = c.Now(), time.Time{}, "", ""
+	if len(result.Findings) > 0 {
+		a.Problem, a.Fix = "something in it looks like a secret: nothing has left", "umbra push "+result.Remote+" lists it"
+	}
+	refused := map[string]bool{}
 	for _, m := range result.Missions {
 		if m.State == missions.TransferDiverged || m.State == missions.TransferRejected {
 			a.Problem, a.Fix = m.Mission+" was left: "+m.Reason, "umbra push "+result.Remote
-			return
+		}
+		if refused[m.ID] = m.State == missions.TransferRejected; refused[m.ID] {
+			a.Failed = a.At
 		}
 	}
+	looked := c.tipsOf(p)
+	for _, m := range list {
+		looked[m.ID] = m.Tip.ID
+	}
+	for id, tip := range looked {
+		if !refused[id] {
+			a.Looked[id] = tip
+		}
+	}
+}
+
+// tipsOf are the newest snapshots of the missions of a project, also of those that can't be
+// read; none where the refs can't be read: doctor says so.
+func (c *Carrier) tipsOf(p *projects.Project) map[string]gitstore.ID {
+	refs, err := p.Store.Refs(gitstore.RefAgent)
+	if err != nil {
+		return map[string]gitstore.ID{}
+	}
+	tips := map[string]gitstore.ID{}
+	for _, ref := range refs.Refs {
+		tips[ref.Name.Mission()] = ref.ID
+	}
+	return tips
 }
 
 // isDue reports whether there is something that no push has looked at.
@@ -76,12 +102,8 @@ func (a *automatic) isDue(c *Carrier, p *projects.Project) bool {
 	if !a.isOf(c.Home) || !a.Failed.IsZero() && c.Now().Sub(a.Failed).Abs() < RetryAfter {
 		return false
 	}
-	refs, err := p.Store.Refs(gitstore.RefAgent)
-	if err != nil {
-		return false // doctor says what is wrong
-	}
-	for _, ref := range refs.Refs {
-		if a.Looked[ref.Name.Mission()] != ref.ID {
+	for id, tip := range c.tipsOf(p) {
+		if a.Looked[id] != tip {
 			return true
 		}
 	}
@@ -147,7 +169,12 @@ func (c *Carrier) pushAlone(ctx context.Context, p *projects.Project, s *saved, 
 	if err != nil {
 		return err
 	}
-	return c.pushTo(ctx, p, s, r, caller, list, &missions.Transfer{Remote: r.Name, Missions: []missions.TransferMission{}})
+	result := missions.Transfer{Remote: r.Name, Missions: []missions.TransferMission{}}
+	if err := c.pushTo(ctx, p, s, r, caller, list, &result); err != nil {
+		return err
+	}
+	c.noteLooked(p, r, list, result)
+	return nil
 }
 
 // Pushes are the remotes that the projects of this home are pushed to by themselves.

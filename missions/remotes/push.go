@@ -44,12 +44,16 @@ func (c *Carrier) Push(ctx context.Context, r missions.PushRequest) (missions.Tr
 			return err
 		}
 		result.Remote = one.Name
-		one.setAutomatic(c.Home, r)
 		if r.Auto == missions.AutomaticOff {
+			one.Auto = nil
 			return s.write(p)
 		}
 		if err := c.pushTo(ctx, p, &s, one, r.Caller, list, &result); err != nil {
-			return err
+			return err // and what it noted leaves pushing by itself as it was
+		}
+		one.setAutomatic(c.Home, r)
+		if len(r.Missions) == 0 {
+			c.noteLooked(p, one, list, result)
 		}
 		return s.write(p)
 	})
@@ -65,13 +69,7 @@ func (c *Carrier) pushTo(
 		return err
 	}
 	sent := &pushing{Carrier: c, project: p, remote: to, saved: s, at: c.remote(*to, caller), search: look, result: result}
-	if err := sent.push(ctx, list); err != nil {
-		return err
-	}
-	if to.Auto != nil {
-		to.Auto.note(c.Now(), list, *result)
-	}
-	return nil
+	return sent.push(ctx, list)
 }
 
 // ownMissions are those that are named, or all of the project that belong to this machine.

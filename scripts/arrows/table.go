@@ -35,7 +35,7 @@ var rules = []rule{
 	{"commands/wording", []string{"commands/print", "missions"}, "how several verbs put the same thing; it asks for nothing"},
 	{"commands/demo", []string{"commands/call", "commands/flags", "commands/print", "commands/wording", "missions", "missions/home"}, "shows what Umbra does, by the commands themselves and a scripted agent"},
 	{"commands/keeper", []string{"commands/call", "commands/flags", "commands/print", "missions", "missions/agents"}, "owns the terminal that an agent runs in"},
-	{"commands/plugin", []string{"commands/call", "gitstore/lock", "missions", "missions/presence", "missions/projects", "sessions"}, "what an agent's plugin calls: whether the agent calls it otherwise too"},
+	{"commands/plugin", []string{"commands/call", "gitstore/lock", "missions", "missions/presence", "missions/projects", "sessions", "sessions/hooks"}, "what an agent's plugin calls: whether the agent calls it otherwise too"},
 	{"commands/hook", []string{"commands/call", "commands/connect", "commands/flags", "commands/payload", "commands/plugin", "commands/print", "commands/version", "commands/wording", "missions", "missions/events", "missions/home", "missions/presence", "watcher/client"}, "events of agents and hints of editors, on the way that they wait for"},
 	{"commands/status", []string{"commands/call", "commands/flags", "commands/hook", "commands/payload", "commands/print", "commands/version", "commands/wording", "missions", "missions/home", "watcher/client"}, "what runs here, whole, in a line or in a prompt"},
 	{"commands/config", []string{"commands/call", "commands/flags", "commands/print", "missions", "missions/home", "missions/projects", "missions/settings"}, "the verbs that show and change what can be configured"},

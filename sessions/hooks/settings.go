@@ -308,6 +308,13 @@ func (s Shape) isOurs(command string) bool {
 	return words == "hook "+s.Agent
 }
 
+// Program is the program that a hook's command line runs, as it names it; "" if that is more
+// than plain and quoted text.
+func Program(command string) string {
+	word, _, _ := shellWord(strings.TrimSpace(command))
+	return word
+}
+
 // shellWord reads the first word of a command line; false if it is more than
 // plain and quoted text.
 func shellWord(s string) (word, rest string, ok bool) {

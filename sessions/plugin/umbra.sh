@@ -4,7 +4,7 @@
 umbra=$(command -v umbra) || umbra=
 for dir in "$GOBIN" "${GOPATH:-$HOME/go}/bin" "$HOME/.local/bin" /usr/local/bin /opt/homebrew/bin /home/linuxbrew/.linuxbrew/bin; do
 	[ -n "$umbra" ] && break
-	[ -x "$dir/umbra" ] && umbra=$dir/umbra
+	[ -n "$dir" ] && [ -f "$dir/umbra" ] && [ -x "$dir/umbra" ] && umbra=$dir/umbra
 done
 [ -n "$umbra" ] && exec "$umbra" "$@"
 
