@@ -178,6 +178,8 @@ type ConversationRestore struct {
 	TurnsDropped []int `json:"turns_dropped,omitempty"`
 	// Switched says that the mission goes on in another session than before.
 	Switched bool `json:"switched,omitempty"`
+	// FromFork says of a promotion that the conversation becomes the fork's.
+	FromFork bool `json:"from_fork,omitempty"`
 }
 
 // GitThenNow is the user's repository at the moment and at present.

@@ -123,22 +123,32 @@ func source(r missions.RestoreResult) string {
 
 func restoreCounts(r missions.RestoreResult) string {
 	s := fmt.Sprintf("%d changed, %d created, %d deleted", len(r.Modify), len(r.Create), len(r.Delete))
-	if r.Conversation.EventsDropped > 0 {
-		s += "; conversation: " + takenBack(r)
-	} else if r.Conversation.Switched && isPromotion(r) {
-		s += "; conversation: the fork's"
+	if of := conversationWords(r); of != "" {
+		s += "; conversation: " + of
 	} else if r.Conversation.Switched {
 		s += "; conversation: as it was then"
 	}
 	return s
 }
 
+// conversationWords says what becomes of the conversation, "" if nothing is taken back and
+// it becomes no fork's.
+func conversationWords(r missions.RestoreResult) string {
+	switch {
+	case r.Conversation.FromFork && len(r.Conversation.TurnsDropped) > 0:
+		return "the fork's; of the parent's since the fork, " + takenBack(r)
+	case r.Conversation.FromFork:
+		return "the fork's"
+	case r.Conversation.EventsDropped > 0:
+		return takenBack(r)
+	}
+	return ""
+}
+
 // takenBack says what of a conversation a restore takes back.
 func takenBack(r missions.RestoreResult) string {
 	turns := r.Conversation.TurnsDropped
 	switch last := len(turns) - 1; {
-	case last < 0 && isPromotion(r):
-		return "what was said since the fork is taken back"
 	case last < 0 && r.TargetAddress != "":
 		return "what was said after " + print.Clean(r.TargetAddress) + " is taken back"
 	case last < 0:
@@ -175,10 +185,11 @@ func writePlan(p *print.Printer, r missions.RestoreResult) {
 		t.Row(print.Magenta.Cell("others"), print.Plain.Cell(print.Path(k.Path)), print.Dim.Cell(print.Clean(k.Reason)))
 	}
 	t.Print(p, "  ")
-	if r.Conversation.EventsDropped > 0 {
-		p.Line("  conversation: %s", takenBack(r))
+	conversation := conversationWords(r)
+	if conversation != "" {
+		p.Line("  conversation: %s", conversation)
 	}
-	if len(t.Rows) == 0 && r.Conversation.EventsDropped == 0 {
+	if len(t.Rows) == 0 && conversation == "" {
 		p.Line("  change nothing")
 	}
 	if r.Git.Then.Branch != r.Git.Now.Branch || r.Git.Then.Head != r.Git.Now.Head {

@@ -18,12 +18,14 @@ func TestRestoreCounts(t *testing.T) {
 		"1 changed, 0 created, 0 deleted":                    {Modify: []string{"a"}},
 		none + "3 events kept, 2 dropped":                    {Conversation: dropped()},
 		none + "what was said after login@1.2 is taken back": {Conversation: dropped(), TargetAddress: "login@1.2"},
-		none + "what was said since the fork is taken back":  {Conversation: dropped(), TargetAddress: "fork@4", Merged: []string{}},
-		none + "turn 2 is taken back":                        {Conversation: dropped(2), TargetAddress: "login@1"},
-		none + "turns 2 and 3 are taken back":                {Conversation: dropped(2, 3)},
-		none + "turns 2 to 5 are taken back":                 {Conversation: dropped(2, 3, 4, 5)},
-		none + "turns 2, 4 and 5 are taken back":             {Conversation: dropped(2, 4, 5)},
-		none + "as it was then":                              {Conversation: missions.ConversationRestore{EventsKept: 3, Switched: true}},
+		none + "the fork's":                                  {Conversation: missions.ConversationRestore{EventsKept: 3, EventsDropped: 2, FromFork: true}, TargetAddress: "fork@4", Merged: []string{}},
+		none + "the fork's; of the parent's since the fork, turns 3 and 4 are taken back": {
+			Conversation: missions.ConversationRestore{EventsDropped: 2, FromFork: true, TurnsDropped: []int{3, 4}}, Merged: []string{}},
+		none + "turn 2 is taken back":            {Conversation: dropped(2), TargetAddress: "login@1"},
+		none + "turns 2 and 3 are taken back":    {Conversation: dropped(2, 3)},
+		none + "turns 2 to 5 are taken back":     {Conversation: dropped(2, 3, 4, 5)},
+		none + "turns 2, 4 and 5 are taken back": {Conversation: dropped(2, 4, 5)},
+		none + "as it was then":                  {Conversation: missions.ConversationRestore{EventsKept: 3, Switched: true}},
 	} {
 		if got := restoreCounts(r); got != want {
 			t.Errorf("%q, want %q", got, want)

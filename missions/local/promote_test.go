@@ -117,7 +117,7 @@ func TestPromote(t *testing.T) {
 	if !r.Done || c.read("a.txt") != both || c.read("new/b.txt") != "new\n" || c.read("gone.txt") != "(none)" || c.read("mine.txt") != "mine\n" {
 		t.Fatalf("promoted: %+v, a.txt is %q", r, c.read("a.txt"))
 	}
-	if !slices.Equal(r.Merged, []string{"a.txt", "mine.txt"}) || len(r.Kept) > 0 || r.FromName != "other" || r.Conversation.EventsDropped != 4 || r.SafetySnapshot == "" {
+	if !slices.Equal(r.Merged, []string{"a.txt", "mine.txt"}) || len(r.Kept) > 0 || r.FromName != "other" || r.Conversation.EventsDropped != 4 || !r.Conversation.FromFork || !slices.Equal(r.Conversation.TurnsDropped, []int{2}) || r.SafetySnapshot == "" {
 		t.Errorf("promoted: %+v", r.RestoreResult)
 	}
 	talk, raw := c.conversation(c.mission)

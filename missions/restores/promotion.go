@@ -126,6 +126,9 @@ func (p *promotion) conflictError(paths int) *missions.Error {
 // or the same.
 func (p *promotion) planConversation(j *Job, plan *conversations.ConversationPlan, now sessions.Conversation) (bool, error) {
 	rs, m, fork := p.restorer, p.into, p.fork
+	stays := missions.ConversationRestore{EventsKept: now.Events}
+	becomes := missions.ConversationRestore{EventsKept: plan.Cut.Events, FromFork: true}
+	j.Result.Conversation = stays
 	switch {
 	case plan.IsEmpty:
 		j.Result.Notes = append(j.Result.Notes, fmt.Sprintf("nothing was said in %s: the conversation of %s stays", fork.Name, m.Name))
@@ -139,9 +142,14 @@ func (p *promotion) planConversation(j *Job, plan *conversations.ConversationPla
 		return false, err
 	}
 	if common, err := rs.conversations.PlanCut(m, p.base.snapshot); err == nil {
-		j.Result.Conversation.EventsDropped = max(0, now.Events-common.Cut.Events)
+		becomes.EventsDropped = max(0, now.Events-common.Cut.Events)
 	}
-	return true, nil
+	var err error
+	if becomes.EventsDropped > 0 {
+		becomes.TurnsDropped, err = turnsSince(m, p.base.snapshot)
+	}
+	j.Result.Conversation = becomes
+	return err == nil, err
 }
 
 // saysTheSame reports whether the mission's conversation is a copy of the planned one to
