@@ -51,7 +51,7 @@ func (s *scanner) shared() error {
 		n := nested{path: path, gitDir: common, store: true}
 		n.pointed = source && path != ".git"
 		var err error
-		if n.parts, err = gitDirectory(s.ctx, common, false); err != nil {
+		if n.parts, err = s.lister(n).list(s.ctx); err != nil {
 			if s.ctx.Err() == nil {
 				s.leave(path, reasonUnreadable)
 				return nil

@@ -225,7 +225,12 @@ func (k *maker) copyItem(p *place, i item) (reason string, err error) {
 		}
 		return "", p.target.Symlink(target, name)
 	}
-	from, before, err := p.live.OpenHandle(name)
+	return k.copyFile(p, name, name)
+}
+
+// copyFile copies a file to a name in the target.
+func (k *maker) copyFile(p *place, source, name string) (reason string, err error) {
+	from, before, err := p.live.OpenHandle(source)
 	if err != nil {
 		return unreadable(err), nil
 	}

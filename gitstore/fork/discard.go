@@ -140,7 +140,7 @@ func moveEntry(ctx context.Context, doc Document, admin, trash string) (string, 
 }
 
 func copyEntry(ctx context.Context, doc Document, admin, place string) error {
-	parts, err := gitDirectory(ctx, admin, false)
+	parts, err := gitLister{dir: admin}.list(ctx)
 	if err != nil {
 		return err
 	}

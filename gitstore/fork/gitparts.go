@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -19,19 +19,34 @@ type part struct {
 	source string // on disk
 	place  string // in the git directory, "" for itself
 	isFile bool
-	items  []item // of a directory
+	perm   fs.FileMode // of a directory
+	items  []item      // of a directory
 }
 
-// gitDirectory lists a git directory, without locks that somebody holds there
-// and without the entries of its other worktrees; that of a submodule without
-// those of its own submodules, which the scan meets by themselves.
-func gitDirectory(ctx context.Context, dir string, module bool) ([]part, error) {
-	skipped := func(at string) bool { return at == "worktrees" || module && at == "modules" }
+// gitNeeds names what Git itself reads in a git directory. A link there is followed; one
+// by another name, as lfs, may lead to what belongs to many repositories.
+var gitNeeds = map[string]bool{
+	"HEAD": true, "config": true, "config.worktree": true, "hooks": true, "info": true, "logs": true,
+	"objects": true, "packed-refs": true, "refs": true, "shallow": true,
+}
+
+// gitLister lists a git directory, without locks that somebody holds there and without
+// the entries of its other worktrees. No link that it lists leads out of the fork.
+type gitLister struct {
+	dir string
+	// module says that its submodules are left out too: the scan meets them by themselves.
+	module bool
+	// around is a directory that the copy has around it as the source has, "" for none.
+	around string
+}
+
+func (l gitLister) list(ctx context.Context) ([]part, error) {
+	skipped := func(at string) bool { return at == "worktrees" || l.module && at == "modules" }
 	var parts []part
 	// Links in links are followed as often as Git itself makes them, and no oftener.
 	var list func(dir, place string, depth int) error
 	list = func(dir, place string, depth int) error {
-		p, links, err := listPart(ctx, dir, place, skipped)
+		p, links, err := l.part(ctx, dir, place, skipped)
 		if err != nil {
 			return err
 		}
@@ -45,7 +60,7 @@ func gitDirectory(ctx context.Context, dir string, module bool) ([]part, error) 
 			case st.Mode().IsRegular():
 				parts = append(parts, part{source: target, place: at, isFile: true, items: []item{{size: st.Size()}}})
 			case !st.IsDir() || depth == 0:
-				return fmt.Errorf("%s is a link to %s", joinPath(dir, at), target)
+				return fmt.Errorf("%s is a link to %s", joinPath(l.dir, at), target)
 			default:
 				if err := list(target, at, depth-1); err != nil {
 					return err
@@ -54,11 +69,36 @@ func gitDirectory(ctx context.Context, dir string, module bool) ([]part, error) 
 		}
 		return nil
 	}
-	return parts, list(dir, "", 3)
+	err := list(l.dir, "", 3)
+	return parts, err
 }
 
-// listPart lists one directory, and the links in it that lead out of it.
-func listPart(ctx context.Context, dir, place string, skipped func(string) bool) (part, map[string]string, error) {
+// keeps tells whether the copy of a link leads to where the link leads, in the fork:
+// at is where the link is in dir, whose links are resolved.
+func (l gitLister) keeps(dir, place, at, link string) bool {
+	// A name before ".." may be a link, and what is meant then another directory.
+	if filepath.IsAbs(link) || filepath.Clean(link) != strings.TrimSuffix(link, "/") {
+		return false
+	}
+	if filepath.IsLocal(filepath.Join(filepath.Dir(at), link)) {
+		return true
+	}
+	// What Git writes is the copy's own. A hook may be a file of the workspace.
+	top, _, _ := strings.Cut(at, "/")
+	if l.around == "" || place != "" || gitNeeds[top] && top != "hooks" {
+		return false
+	}
+	around, err := filepath.EvalSymlinks(l.around)
+	if err != nil {
+		return false
+	}
+	meant := filepath.Join(dir, filepath.Dir(at), link)
+	target, err := filepath.EvalSymlinks(meant)
+	return err == nil && target == meant && inside(meant, around) && !strings.Contains(meant[len(around):]+"/", "/.git/")
+}
+
+// part lists one directory, and the links in it whose targets come along instead.
+func (l gitLister) part(ctx context.Context, dir, place string, skipped func(string) bool) (part, map[string]string, error) {
 	p, links := part{source: dir, place: place}, map[string]string{}
 	root, err := beneath.Open(dir)
 	if err != nil {
@@ -69,6 +109,11 @@ func listPart(ctx context.Context, dir, place string, skipped func(string) bool)
 	if err != nil {
 		return p, nil, err
 	}
+	st, err := os.Stat(real)
+	if err != nil {
+		return p, nil, err
+	}
+	p.perm = st.Mode() & (fs.ModePerm | fs.ModeSetgid)
 	var walk func(path string) error
 	walk = func(path string) error {
 		if err := ctx.Err(); err != nil {
@@ -103,14 +148,15 @@ func listPart(ctx context.Context, dir, place string, skipped func(string) bool)
 					return err
 				}
 				link, unread := root.Readlink(at)
-				switch {
-				case unread != nil:
+				if unread != nil {
 					return unread
-				case err == nil && (filepath.IsAbs(link) || !inside(target, real)):
-					links[at] = target
+				}
+				if !l.keeps(real, place, at, link) {
+					top, _, _ := strings.Cut(join(place, at), "/")
+					if err == nil && gitNeeds[top] {
+						links[at] = target
+					}
 					continue
-				case err != nil && !filepath.IsLocal(filepath.Join(filepath.Dir(at), link)):
-					continue // it leads nowhere, and in a copy might lead somewhere
 				}
 				i.size = 0
 			}
@@ -127,9 +173,6 @@ func listPart(ctx context.Context, dir, place string, skipped func(string) bool)
 }
 
 func (k *maker) copyGitDirectory(ctx context.Context, repo nested, target string) error {
-	if err := os.Mkdir(target, 0o777); err != nil {
-		return err
-	}
 	for _, p := range repo.parts {
 		if err := copyPart(ctx, k, p, joinPath(target, p.place)); err != nil {
 			return err
@@ -140,12 +183,10 @@ func (k *maker) copyGitDirectory(ctx context.Context, repo nested, target string
 
 func copyPart(ctx context.Context, k *maker, p part, target string) error {
 	if p.isFile {
-		return copyLinked(p.source, target)
+		return copyLinked(k, p.source, target)
 	}
-	if p.place != "" {
-		if err := os.Mkdir(target, 0o777); err != nil {
-			return err
-		}
+	if err := os.Mkdir(target, 0o700); err != nil {
+		return err
 	}
 	from, err := beneath.Open(p.source)
 	if err != nil {
@@ -162,23 +203,47 @@ func copyPart(ctx context.Context, k *maker, p part, target string) error {
 	if err == nil {
 		err = finishDirectories(j)
 	}
-	if err == nil && len(left) > 0 {
-		err = errors.New(left[0].Path + ": " + left[0].Reason)
+	if err != nil {
+		return err
 	}
-	return err
+	if len(left) > 0 {
+		return errors.New(left[0].Path + ": " + left[0].Reason)
+	}
+	inherits, err := hasDefaultACL(to)
+	if err != nil {
+		return err
+	}
+	if given, err := j.giveACL(item{}, "", inherits); given || err != nil {
+		return err
+	}
+	return os.Chmod(target, p.perm|0o700) // its settings are still to be written
 }
 
 // copyLinked copies a file that a link leads to.
-func copyLinked(source, target string) error {
-	from, err := os.Open(source)
+func copyLinked(k *maker, source, target string) error {
+	in, err := beneath.Open(filepath.Dir(source))
 	if err != nil {
 		return err
 	}
-	defer from.Close()
-	to, err := os.OpenFile(target, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	defer in.Close()
+	out, err := beneath.Open(filepath.Dir(target))
 	if err != nil {
 		return err
 	}
-	_, err = io.Copy(to, from)
-	return errors.Join(err, to.Close())
+	defer out.Close()
+	live, err := in.OpenDir("")
+	if err != nil {
+		return err
+	}
+	p := &place{live: live}
+	if p.target, err = out.OpenDir(""); err != nil {
+		live.Close()
+		return err
+	}
+	defer p.close()
+	reason, err := k.copyFile(p, filepath.Base(source), filepath.Base(target))
+	if err == nil && reason != "" {
+		err = errors.New(source + ": " + reason)
+	}
+	return err
 }

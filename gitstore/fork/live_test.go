@@ -322,7 +322,7 @@ func TestScanOfTreeThatGrows(t *testing.T) {
 	if s.files != 1 || len(s.items) != capture.Deepest+1 {
 		t.Errorf("%d files and directories come along", len(s.items))
 	}
-	if _, err := gitDirectory(t.Context(), l.top, false); err == nil || !strings.HasSuffix(err.Error(), reasonDepth) {
+	if _, err := (gitLister{dir: l.top}).list(t.Context()); err == nil || !strings.HasSuffix(err.Error(), reasonDepth) {
 		t.Errorf("a git directory that deep: %v", err)
 	}
 }

@@ -76,7 +76,7 @@ func (s *scanner) repository(path string, taken bool) (stay bool, err error) {
 		s.leave(join(path, ".git"), reasonElsewhere)
 		return false, nil
 	}
-	if n.parts, err = gitDirectory(s.ctx, n.gitDir, n.module != "" || n.common != ""); err != nil {
+	if n.parts, err = s.lister(n).list(s.ctx); err != nil {
 		if s.ctx.Err() != nil {
 			return false, s.ctx.Err()
 		}
@@ -86,6 +86,15 @@ func (s *scanner) repository(path string, taken bool) (stay bool, err error) {
 	s.count(n)
 	s.repos = append(s.repos, n)
 	return false, nil
+}
+
+// lister lists the git directory of a nested repository.
+func (s *scanner) lister(n nested) gitLister {
+	l := gitLister{dir: n.gitDir, module: n.module != "" || n.common != ""}
+	if n.module == "" && n.copyOf(nil, s.root.Path()) == n.gitDir {
+		l.around = s.root.Path()
+	}
+	return l
 }
 
 func (s *scanner) count(n nested) {

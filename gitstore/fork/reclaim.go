@@ -321,7 +321,7 @@ func copyDiscarded(ctx context.Context, doc Document, entry, to string) error {
 	if err := beneath.RemoveTree(to); err != nil {
 		return err
 	}
-	parts, err := gitDirectory(ctx, entry, false)
+	parts, err := gitLister{dir: entry}.list(ctx)
 	if err != nil {
 		return err
 	}
