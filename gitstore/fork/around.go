@@ -20,7 +20,10 @@ import (
 // beside project/main. A fork of all of that has a repository of its own there: a
 // worktree that it shared with the source would be the source's.
 
-const reasonNotAlong = "its repository does not come along"
+const (
+	reasonNotAlong  = "its repository does not come along"
+	reasonInsideGit = "it lies in another repository, whose copy would not have it there"
+)
 
 // around tells whether a worktree belongs to the source's repository, which has no
 // work tree but those around it: they are files of the source's.
@@ -48,6 +51,10 @@ func (s *scanner) shared() error {
 			return nil
 		}
 		found[common] = true
+		if !(source && path == ".git") && s.isInsideGit(path) {
+			s.leave(path, reasonInsideGit)
+			return nil
+		}
 		n := nested{path: path, gitDir: common, store: true}
 		n.pointed = source && path != ".git"
 		var err error
@@ -80,6 +87,29 @@ func (s *scanner) shared() error {
 	return nil
 }
 
+// isInsideGit tells of a path that lies in a git directory, as .git/modules/sub. The copy
+// of that one has no place for another's worktrees.
+func (s *scanner) isInsideGit(path string) bool {
+	return beneath.CheckPath(path) != nil || slices.ContainsFunc(s.repos, func(n nested) bool { return n.store && inside(path, n.path) })
+}
+
+// blocks tells whether something else is in the place of a path, or of a directory
+// above it.
+func (p *placer) blocks(path string) (bool, error) {
+	if _, err := os.Lstat(p.at(path)); err == nil {
+		return true, nil
+	} else if !vanished(err) {
+		return false, err
+	}
+	for dir := parentOf(path); dir != ""; dir = parentOf(dir) {
+		st, err := os.Lstat(p.at(dir))
+		if err == nil && !st.IsDir() || err != nil && !vanished(err) {
+			return err == nil, err
+		}
+	}
+	return false, nil
+}
+
 // placeStore copies a repository to where its worktrees look for it.
 func (p *placer) placeStore(ctx context.Context, repo nested, n int) error {
 	dir := parentOf(repo.path)
@@ -89,9 +119,6 @@ func (p *placer) placeStore(ctx context.Context, repo nested, n int) error {
 		}
 	}
 	at := p.at(repo.path)
-	if _, err := os.Lstat(at); !errors.Is(err, fs.ErrNotExist) {
-		return &unfitError{why: fmt.Errorf("%s: %w", at, fs.ErrExist), gone: err}
-	}
 	staged := filepath.Join(filepath.Dir(at), beneath.ScratchName(p.k.doc.Operation, n))
 	if err := p.k.copyGitDirectory(ctx, repo, staged); err != nil {
 		return err

@@ -207,3 +207,82 @@ func TestForkOfLinkedGitDirectories(t *testing.T) {
 		})
 	}
 }
+
+// TestForkAroundASubmodulesWorktree: the repository of a submodule has its place in that of
+// the source, so that a worktree of it comes along as files.
+func TestForkAroundASubmodulesWorktree(t *testing.T) {
+	for what, nested := range map[string]string{"of the source": "", "of a nested repository": "nested"} {
+		t.Run(what, func(t *testing.T) {
+			l := newLab(t)
+			l.write("f", "f\n")
+			l.initGit()
+			lib := filepath.Join(l.base, "lib")
+			l.git(l.base, "clone", "-q", l.top, lib)
+			top := filepath.Join(l.top, nested)
+			if nested != "" {
+				l.git(l.top, "init", "-q", nested)
+			}
+			l.git(top, "submodule", "--quiet", "add", lib, "sub")
+			l.git(top, "commit", "-q", "-m", "submodule")
+			l.git(filepath.Join(top, "sub"), "worktree", "add", "-q", "-b", "other", filepath.Join(l.top, "sub-wt"))
+			src := l.snapshot()
+			src.Now = true
+			made := l.fork(src, l.target("one"))
+			reasons := map[string]string{}
+			for _, left := range made.Left {
+				reasons[left.Path] = left.Reason
+			}
+			store := join(nested, ".git/modules/sub")
+			if len(reasons) != 2 || reasons["sub-wt/.git"] != reasonNotAlong || reasons[store] != reasonInsideGit {
+				t.Errorf("left %v", reasons)
+			}
+			if _, err := os.Stat(filepath.Join(made.Worktree, "sub-wt/.git")); err == nil {
+				t.Error("the worktree in the fork has a .git")
+			}
+			l.git(filepath.Join(made.Worktree, nested, "sub"), "status")
+			if nested != "" {
+				l.worksApart(made, join(nested, "sub"))
+			}
+		})
+	}
+}
+
+// TestForkOfThePastBlocksARepository: where a file or link was then, the repository of now
+// does not come along.
+func TestForkOfThePastBlocksARepository(t *testing.T) {
+	for what, lay := range map[string]func(l *lab) error{
+		"a file":     func(l *lab) error { l.write("place", "then\n"); return nil },
+		"a link":     func(l *lab) error { return os.Symlink("main", filepath.Join(l.top, "place")) },
+		"a link out": func(l *lab) error { return os.Symlink(l.base, filepath.Join(l.top, "place")) },
+	} {
+		t.Run(what, func(t *testing.T) {
+			l := newLab(t)
+			if err := lay(l); err != nil {
+				t.Fatal(err)
+			}
+			l.write("main/f", "then\n")
+			then := l.snapshot()
+			if err := os.RemoveAll(filepath.Join(l.top, "place")); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.RemoveAll(filepath.Join(l.top, "main")); err != nil {
+				t.Fatal(err)
+			}
+			l.container("place/deep/.bare")
+			l.write(".git", "gitdir: ./place/deep/.bare\n")
+			src := l.around()
+			src.Tree, src.Known, src.Modes, src.Now = then.Tree, then.Known, then.Modes, false
+			made := l.fork(src, l.target("past"))
+			reasons := map[string]string{}
+			for _, left := range made.Left {
+				reasons[left.Path] = left.Reason
+			}
+			if reasons["place/deep/.bare"] != reasonInTheWay || reasons["main/.git"] != reasonNotAlong {
+				t.Errorf("left %v", reasons)
+			}
+			if got, err := os.ReadFile(filepath.Join(made.Worktree, "main/f")); err != nil || string(got) != "then\n" {
+				t.Errorf("the file of then: %q (%v)", got, err)
+			}
+		})
+	}
+}

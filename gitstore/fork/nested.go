@@ -159,7 +159,7 @@ func (k *maker) placeNested(ctx context.Context, repos []nested, top, prefix str
 			k.leave(prefix+repo.dotGit(), reason)
 			continue
 		}
-		p.placed[repo.gitDir] = true
+		p.placed[p.copyOf(repo)] = true
 	}
 	return nil
 }
@@ -168,7 +168,7 @@ func (k *maker) placeNested(ctx context.Context, repos []nested, top, prefix str
 type placer struct {
 	k      *maker
 	root   *beneath.Root
-	placed map[string]bool // the git directories whose copies are there
+	placed map[string]bool // the copies of git directories that are there
 }
 
 // at is where a path is on disk.
@@ -195,7 +195,11 @@ func (n nested) dotGit() string {
 
 // placeOne puts one nested repository in its place, or says why it does not come along.
 func (p *placer) placeOne(ctx context.Context, repo nested, n int) (string, error) {
-	if !repo.store {
+	if repo.store {
+		if blocked, err := p.blocks(repo.path); blocked || err != nil {
+			return reasonInTheWay, err
+		}
+	} else {
 		if st, err := p.root.Lstat(repo.path); err != nil || st.Kind() != beneath.Directory {
 			return reasonInTheWay, nil
 		}
@@ -204,7 +208,7 @@ func (p *placer) placeOne(ctx context.Context, repo nested, n int) (string, erro
 	switch {
 	case repo.store:
 		err = p.placeStore(ctx, repo, n)
-	case repo.common != "" && !p.placed[repo.common]:
+	case repo.common != "" && !p.placed[p.at(repo.commonPath)]:
 		return reasonNotAlong, nil
 	case repo.common != "":
 		err = p.placeLinked(ctx, repo)
