@@ -47,7 +47,7 @@ func (c *Counts) Look(now time.Time, keep time.Duration, there map[string]time.T
 		case again:
 			one.Age = min(one.Age, c.need()-Warning)
 		default:
-			one.Age += min(max(passed, 0), Believed)
+			one.Age = c.grown(one.Age, min(max(passed, 0), Believed))
 		}
 		c.Of[id] = one
 		if one.Age >= c.need() && now.Sub(since) >= keep {
@@ -55,6 +55,15 @@ func (c *Counts) Look(now time.Time, keep time.Duration, there map[string]time.T
 		}
 	}
 	return due
+}
+
+// grown is an age to which time is added. No look steps over the beginning of the week in which
+// it is said that a thing goes: the look at which that begins is the first to say it.
+func (c Counts) grown(age, by time.Duration) time.Duration {
+	if said := c.need() - Warning; age < said {
+		return min(age+by, said)
+	}
+	return age + by
 }
 
 // IsDue reports whether it is time to look.

@@ -106,3 +106,26 @@ func TestLookInDoubt(t *testing.T) {
 		t.Errorf("what is gone is remembered: %v", c.Of)
 	}
 }
+
+// TestWholeWarning: however far apart the looks are, it is said for a whole week that a thing goes.
+func TestWholeWarning(t *testing.T) {
+	t.Parallel()
+	for _, step := range []time.Duration{day, 25 * time.Hour, 37 * time.Hour, 2 * day, 3 * day} {
+		for _, keep := range []time.Duration{day, 10 * day, 30 * day} {
+			c, now, there := Counts{}, time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), map[string]time.Time{"a": {}}
+			var said time.Time
+			for range 100 {
+				if due := c.Look(now, keep, there); len(due) > 0 {
+					break
+				}
+				if said.IsZero() && len(c.Said()) > 0 {
+					said = now
+				}
+				now = now.Add(step)
+			}
+			if said.IsZero() || now.Sub(said) < Warning || now.Sub(said) > 2*Warning {
+				t.Errorf("looks %s apart, kept %s: it goes %s after it was said first", step, keep, now.Sub(said))
+			}
+		}
+	}
+}
