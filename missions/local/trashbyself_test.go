@@ -313,6 +313,27 @@ func TestTrashThatIsTheUsersToEmpty(t *testing.T) {
 	}
 }
 
+// TestTrashThatIsWrittenTo: where an agent that works in there still writes, however deep, the
+// whole counts anew.
+func TestTrashThatIsWrittenTo(t *testing.T) {
+	t.Parallel()
+	b, clock, _, kept := emptying(t)
+	deep := b.place(filepath.Join(filepath.Dir(kept), "some", "where", "work.txt"))
+	clock.now = time.Now()
+	b.quiet()
+	b.daily(clock, 29)
+	b.put(deep, "an hour's work\n")
+	b.daily(clock, 2)
+	b.stands(deep, true)
+	if at := b.goesAt(); len(at) != 1 || !at[0].After(clock.now.Add(28*day)) {
+		t.Errorf("it is said to go on %s, now %s", at, clock.now)
+	}
+	b.daily(clock, 27)
+	b.stands(deep, true)
+	b.daily(clock, 3)
+	b.stands(kept, false)
+}
+
 // place makes a file and says where it is.
 func (b *testBench) place(path string) string {
 	b.Helper()

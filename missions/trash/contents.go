@@ -39,7 +39,7 @@ func (b *Bin) Trash(ctx context.Context, r missions.TrashRequest) (missions.Tras
 	if all, err = b.selectRemoved(all, problems, r); err != nil {
 		return result, err
 	}
-	goes := NewEmptier(b).expiryTimes(all)
+	goes := NewEmptier(b).expiryTimes(ctx, all)
 	for _, m := range all {
 		m.GoesAt = goes[m.ID]
 		if !r.Before.IsZero() {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -155,7 +156,7 @@ func (e *Emptier) expire(ctx context.Context, keep time.Duration, a *aged) error
 	if left > 0 {
 		a.EmptiedAt, a.Emptied, a.Bytes = e.bin.Now(), left, bytes
 	}
-	there, byID, err := e.expirable()
+	there, byID, err := e.expirable(ctx)
 	if err != nil {
 		return errors.Join(unfinished, err) // all ages stay, and it is looked again soon
 	}
@@ -189,7 +190,7 @@ func (e *Emptier) expire(ctx context.Context, keep time.Duration, a *aged) error
 // expirable are the removed missions whose files may go by themselves, with the time since when
 // they are what they are. What is only left of something, is a mission's that is back, or is on
 // another disk is the user's to remove.
-func (e *Emptier) expirable() (there map[string]time.Time, byID map[string]removedMission, err error) {
+func (e *Emptier) expirable(ctx context.Context) (there map[string]time.Time, byID map[string]removedMission, err error) {
 	all, _, problems := e.bin.removedMissions()
 	if len(problems) > 0 {
 		return nil, nil, missions.Errorf(missions.KindDamaged, cmp.Or(problems[0].Fix, "umbra doctor"),
@@ -197,39 +198,47 @@ func (e *Emptier) expirable() (there map[string]time.Time, byID map[string]remov
 	}
 	there, byID = map[string]time.Time{}, map[string]removedMission{}
 	for _, m := range all {
-		if since, may := e.inTrashSince(m); may {
+		if since, may := e.inTrashSince(ctx, m); may {
 			there[m.ID], byID[m.ID] = since, m
 		}
 	}
-	return there, byID, nil
+	return there, byID, ctx.Err() // else a look that was cut short would forget ages
 }
 
-// inTrashSince is when a removed mission's files were last moved there or changed there, and
-// whether they may go by themselves.
-func (e *Emptier) inTrashSince(m removedMission) (since time.Time, may bool) {
+// inTrashSince is when a removed mission's files were last moved there or changed there, however
+// deep, and whether they may go by themselves: an agent may still write where it works. Files
+// that can't all be looked at may not.
+func (e *Emptier) inTrashSince(ctx context.Context, m removedMission) (since time.Time, may bool) {
 	if e.bin.Home.IsElsewhereInTrash(m.ID) {
 		return time.Time{}, false
 	}
-	dir := e.bin.Home.Path("trash", m.ID)
-	entries, err := os.ReadDir(dir)
-	if err != nil || len(entries) == 0 {
+	dir, entries := e.bin.Home.Path("trash", m.ID), 0
+	top, err := os.Lstat(dir)
+	if err != nil {
 		return time.Time{}, false
 	}
-	paths := []string{dir}
-	for _, entry := range entries {
-		paths = append(paths, filepath.Join(dir, entry.Name()))
-	}
-	for _, path := range paths {
-		info, err := os.Lstat(path)
+	device := home.IdentityOf(top).Device
+	err = filepath.WalkDir(dir, func(_ string, entry fs.DirEntry, err error) error {
+		if err = cmp.Or(err, ctx.Err()); err != nil {
+			return err
+		}
+		info, err := entry.Info()
 		if err != nil {
-			return time.Time{}, false
+			return err
+		}
+		if home.IdentityOf(info).Device != device {
+			return errMounted
 		}
 		if at := time.Unix(0, home.ChangeTime(info)); at.After(since) {
 			since = at
 		}
-	}
-	return since, true
+		entries++
+		return nil
+	})
+	return since, err == nil && entries > 1
 }
+
+var errMounted = errors.New("something is mounted there")
 
 // takeExpired takes a mission's files out of the trash, unless it is being brought back, or
 // anything is not as it was a moment ago.
@@ -250,7 +259,7 @@ func (e *Emptier) takeExpired(ctx context.Context, m removedMission, since time.
 	case e.askedKeep() != keep:
 		return busy("the configuration was changed meanwhile")
 	}
-	if now, may := e.inTrashSince(m); !may || !now.Equal(since) {
+	if now, may := e.inTrashSince(ctx, m); !may || !now.Equal(since) {
 		return busy("it was changed meanwhile")
 	}
 	if err := ctx.Err(); err != nil {
@@ -260,14 +269,14 @@ func (e *Emptier) takeExpired(ctx context.Context, m removedMission, since time.
 }
 
 // expiryTimes are when the missions in the trash go by themselves at the earliest, by id.
-func (e *Emptier) expiryTimes(all []removedMission) map[string]time.Time {
+func (e *Emptier) expiryTimes(ctx context.Context, all []removedMission) map[string]time.Time {
 	keep := e.askedKeep()
 	if keep <= 0 {
 		return nil
 	}
 	times, a := map[string]time.Time{}, e.readAged()
 	for _, m := range all {
-		if since, may := e.inTrashSince(m); may && m.mission != nil {
+		if since, may := e.inTrashSince(ctx, m); may && m.mission != nil {
 			times[m.ID] = a.GoesAt(e.bin.Now(), keep, m.ID, since)
 		}
 	}
