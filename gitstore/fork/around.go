@@ -57,8 +57,9 @@ func (s *scanner) shared() error {
 		}
 		n := nested{path: path, gitDir: common, store: true}
 		n.pointed = source && path != ".git"
-		var err error
-		if n.parts, err = s.lister(n).list(s.ctx); err != nil {
+		n.lister = s.lister(n)
+		parts, err := n.lister.list(s.ctx)
+		if err != nil {
 			if s.ctx.Err() == nil {
 				s.leave(path, reasonUnreadable)
 				return nil
@@ -67,7 +68,7 @@ func (s *scanner) shared() error {
 		}
 		// Ignored, it was met as files.
 		s.items = slices.DeleteFunc(s.items, func(i item) bool { return inside(i.path, path) })
-		s.count(n)
+		s.count(parts)
 		s.repos = append(s.repos, n)
 		return nil
 	}

@@ -140,12 +140,8 @@ func moveEntry(ctx context.Context, doc Document, admin, trash string) (string, 
 }
 
 func copyEntry(ctx context.Context, doc Document, admin, place string) error {
-	parts, err := gitLister{dir: admin}.list(ctx)
-	if err != nil {
-		return err
-	}
 	k := &maker{doc: doc}
-	if err := k.copyGitDirectory(ctx, nested{gitDir: admin, parts: parts}, place); err != nil {
+	if err := k.copyGitDirectory(ctx, nested{gitDir: admin, lister: gitLister{dir: admin}}, place); err != nil {
 		return err
 	}
 	return beneath.RemoveTree(admin)

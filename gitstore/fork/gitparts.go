@@ -20,6 +20,7 @@ type part struct {
 	place  string // in the git directory, "" for itself
 	isFile bool
 	perm   fs.FileMode // of a directory
+	again  bool        // the directory's copy is there already
 	items  []item      // of a directory
 }
 
@@ -172,21 +173,69 @@ func (l gitLister) part(ctx context.Context, dir, place string, skipped func(str
 	return p, links, walk("")
 }
 
+// changedError says that a file went or was written to while it was copied.
+type changedError struct{ path, reason string }
+
+func (e *changedError) Error() string { return e.path + ": " + e.reason }
+
+// copyGitDirectory copies a git directory as it is now: agents commit while a fork is
+// made, and git packs what they left. If that came between, it is listed and copied once
+// more. If that fails too, the error is an *unfitError.
 func (k *maker) copyGitDirectory(ctx context.Context, repo nested, target string) error {
-	for _, p := range repo.parts {
-		if err := copyPart(ctx, k, p, joinPath(target, p.place)); err != nil {
+	const attempts = 2
+	for n := 1; ; n++ {
+		err := k.copyOnce(ctx, repo.lister, target)
+		if changed := (*changedError)(nil); err == nil || ctx.Err() != nil || !errors.As(err, &changed) && !vanished(err) {
 			return err
+		}
+		gone := beneath.RemoveTree(target)
+		if n == attempts || gone != nil {
+			return &unfitError{why: err, gone: gone}
+		}
+	}
+}
+
+// copyOnce copies the objects last, listed anew: what a copied ref names is among them.
+func (k *maker) copyOnce(ctx context.Context, l gitLister, target string) error {
+	for _, objects := range []bool{false, true} {
+		parts, err := l.list(ctx)
+		if err != nil {
+			return &changedError{l.dir, err.Error()}
+		}
+		for _, p := range parts {
+			if p, ok := p.half(objects); ok {
+				if err := copyPart(ctx, k, p, joinPath(target, p.place)); err != nil {
+					return err
+				}
+			}
 		}
 	}
 	return nil
+}
+
+// half is what of a part is an object, or what is none; false if that is nothing.
+func (p part) half(objects bool) (part, bool) {
+	if p.place != "" {
+		return p, objects == inside(p.place, "objects")
+	}
+	items := p.items
+	p.items, p.again = nil, objects
+	for _, i := range items {
+		if inside(i.path, "objects") == objects {
+			p.items = append(p.items, i)
+		}
+	}
+	return p, !objects || len(p.items) > 0
 }
 
 func copyPart(ctx context.Context, k *maker, p part, target string) error {
 	if p.isFile {
 		return copyLinked(k, p.source, target)
 	}
-	if err := os.Mkdir(target, 0o700); err != nil {
-		return err
+	if !p.again {
+		if err := os.Mkdir(target, 0o700); err != nil {
+			return err
+		}
 	}
 	from, err := beneath.Open(p.source)
 	if err != nil {
@@ -207,7 +256,7 @@ func copyPart(ctx context.Context, k *maker, p part, target string) error {
 		return err
 	}
 	if len(left) > 0 {
-		return errors.New(left[0].Path + ": " + left[0].Reason)
+		return &changedError{left[0].Path, left[0].Reason}
 	}
 	inherits, err := hasDefaultACL(to)
 	if err != nil {
@@ -243,7 +292,7 @@ func copyLinked(k *maker, source, target string) error {
 	defer p.close()
 	reason, err := k.copyFile(p, filepath.Base(source), filepath.Base(target))
 	if err == nil && reason != "" {
-		err = errors.New(source + ": " + reason)
+		err = &changedError{source, reason}
 	}
 	return err
 }

@@ -1,9 +1,12 @@
 package fork
 
 import (
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
+	"strings"
+	"sync"
 	"testing"
 )
 
@@ -67,5 +70,64 @@ func TestLinksInAGitDirectory(t *testing.T) {
 	l.git(filepath.Join(made.Worktree, "app"), "pack-refs", "--all")
 	if names, err := os.ReadDir(filepath.Join(l.top, "elsewhere")); err != nil || len(names) != 2 {
 		t.Errorf("git in the fork wrote into the source: %v (%v)", names, err)
+	}
+}
+
+// TestGitDirectoryThatChanges: agents commit while a fork is made, and git packs what
+// they left.
+func TestGitDirectoryThatChanges(t *testing.T) {
+	for what, meanwhile := range map[string]func(l *lab, app string, target *Target){
+		"a commit and a branch": func(l *lab, app string, target *Target) {
+			target.Record = func(Document) error {
+				l.git(app, "switch", "-q", "-C", "later")
+				l.write("app/f", "later\n")
+				l.git(app, "commit", "-q", "--allow-empty", "-am", "later")
+				return nil
+			}
+		},
+		"a gc before": func(l *lab, app string, target *Target) {
+			target.Record = func(Document) error { l.git(app, "gc", "-q", "--prune=now"); return nil }
+		},
+		"a gc amid its objects": func(l *lab, app string, target *Target) {
+			var once sync.Once
+			target.Progress = func(Progress) {
+				names, _ := filepath.Glob(filepath.Join(target.Directory, "app", "*", "objects"))
+				if len(names) == 1 {
+					once.Do(func() { l.git(app, "gc", "-q", "--prune=now") })
+				}
+			}
+		},
+		"it goes": func(l *lab, app string, target *Target) {
+			target.Record = func(Document) error { return os.RemoveAll(filepath.Join(app, ".git")) }
+		},
+	} {
+		t.Run(what, func(t *testing.T) {
+			l := newLab(t)
+			l.git(l.top, "init", "-q", "-b", "main", "app")
+			app := filepath.Join(l.top, "app")
+			for n := range 8 {
+				l.write("app/f", fmt.Sprint(n))
+				l.git(app, "add", ".")
+				l.git(app, "commit", "-q", "-m", fmt.Sprint(n))
+			}
+			src, target := l.snapshot(), l.target("one")
+			src.Now = true
+			meanwhile(l, app, &target)
+			made := l.fork(src, target)
+			if what == "it goes" {
+				if len(made.Left) != 1 || made.Left[0].Path != "app/.git" || !strings.HasPrefix(made.Left[0].Reason, reasonUnfit) {
+					t.Errorf("left %+v", made.Left)
+				}
+				return
+			}
+			if len(made.Left) != 0 {
+				t.Errorf("left %+v", made.Left)
+			}
+			fork := filepath.Join(made.Worktree, "app")
+			if got, want := l.git(fork, "rev-parse", "HEAD"), l.git(app, "rev-parse", "HEAD"); got != want {
+				t.Errorf("HEAD is %s, in the source %s", got, want)
+			}
+			l.git(fork, "fsck", "--connectivity-only")
+		})
 	}
 }

@@ -38,7 +38,7 @@ type nested struct {
 	// store says that it is such a repository: path is its own. It is pointed to by the
 	// .git of what is scanned.
 	store, pointed bool
-	parts          []part // of gitDir
+	lister         gitLister // of gitDir
 }
 
 // repository decides about the ".git" in a directory. It reports whether the
@@ -76,14 +76,16 @@ func (s *scanner) repository(path string, taken bool) (stay bool, err error) {
 		s.leave(join(path, ".git"), reasonElsewhere)
 		return false, nil
 	}
-	if n.parts, err = s.lister(n).list(s.ctx); err != nil {
+	n.lister = s.lister(n)
+	parts, err := n.lister.list(s.ctx)
+	if err != nil {
 		if s.ctx.Err() != nil {
 			return false, s.ctx.Err()
 		}
 		s.leave(join(path, ".git"), reasonUnreadable)
 		return false, nil
 	}
-	s.count(n)
+	s.count(parts)
 	s.repos = append(s.repos, n)
 	return false, nil
 }
@@ -97,8 +99,8 @@ func (s *scanner) lister(n nested) gitLister {
 	return l
 }
 
-func (s *scanner) count(n nested) {
-	for _, p := range n.parts {
+func (s *scanner) count(parts []part) {
+	for _, p := range parts {
 		for _, i := range p.items {
 			if i.kind != beneath.Directory {
 				s.files++

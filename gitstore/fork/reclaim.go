@@ -321,12 +321,8 @@ func copyDiscarded(ctx context.Context, doc Document, entry, to string) error {
 	if err := beneath.RemoveTree(to); err != nil {
 		return err
 	}
-	parts, err := gitLister{dir: entry}.list(ctx)
-	if err != nil {
-		return err
-	}
 	k := &maker{doc: doc}
-	return k.copyGitDirectory(ctx, nested{gitDir: entry, parts: parts}, to)
+	return k.copyGitDirectory(ctx, nested{gitDir: entry, lister: gitLister{dir: entry}}, to)
 }
 
 // relink has the directory's .git lead to an entry that has another name now.
