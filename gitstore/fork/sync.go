@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/umbra-vcs/umbra/gitstore/durable"
 )
 
 // Sync makes forks durable: what was written for them into their directories
@@ -18,11 +20,11 @@ func Sync(made []*Made) (waited int, err error) {
 			return waited, fmt.Errorf("make %s durable: %w", dir, err)
 		}
 		device := uint64(st.Dev)
-		if wholeFileSystem && seen[device] {
+		if durable.WholeFileSystem && seen[device] {
 			continue
 		}
 		seen[device] = true
-		if err := syncDirectory(dir); err != nil {
+		if err := durable.Tree(dir); err != nil {
 			return len(seen), fmt.Errorf("make %s durable: %w", dir, err)
 		}
 	}
@@ -34,7 +36,7 @@ func synced(made []*Made) []string {
 	var dirs []string
 	for _, m := range made {
 		dirs = append(dirs, m.Document.Directory)
-		if m.Document.CommonDir != "" && wholeFileSystem {
+		if m.Document.CommonDir != "" && durable.WholeFileSystem {
 			dirs = append(dirs, m.Document.CommonDir)
 		}
 	}

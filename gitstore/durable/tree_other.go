@@ -1,6 +1,6 @@
 //go:build unix && !linux
 
-package fork
+package durable
 
 import (
 	"errors"
@@ -9,12 +9,13 @@ import (
 	"path/filepath"
 )
 
-// wholeFileSystem says that one call syncs all of a file system. Here there is
+// WholeFileSystem says that Tree syncs all of a file system. Here there is
 // none that tells of errors: each file is synced. What git wrote into the user's
 // repository it syncs as core.fsync says.
-const wholeFileSystem = false
+const WholeFileSystem = false
 
-func syncDirectory(dir string) error {
+// Tree makes a directory durable, with all that is below it.
+func Tree(dir string) error {
 	return filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
 		if err != nil || !e.IsDir() && !e.Type().IsRegular() {
 			return err

@@ -1,4 +1,4 @@
-package fork
+package durable
 
 import (
 	"errors"
@@ -9,10 +9,11 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore/failpoint"
 )
 
-// wholeFileSystem says that one call syncs all of a file system.
-const wholeFileSystem = true
+// WholeFileSystem says that Tree syncs all of a file system.
+const WholeFileSystem = true
 
-func syncDirectory(dir string) error {
+// Tree makes a directory durable, with all that is below it.
+func Tree(dir string) error {
 	f, err := os.Open(dir)
 	if err != nil {
 		return err
