@@ -46,8 +46,9 @@ type StatusLine struct {
 	Snapshot time.Time `json:"snapshot"` // when the last one was taken
 	Action   string    `json:"pending_action,omitempty"`
 	Problems int       `json:"problems,omitempty"`
-	Stopped  string    `json:"stopped,omitempty"` // why no snapshots are taken now; "" if they are
-	Ends     time.Time `json:"ends,omitzero"`     // when a side fork is ended unless its user goes on; zero if it is not
+	ForkOf   string    `json:"side_fork_of,omitempty"` // of a side fork: the name of its parent
+	Stopped  string    `json:"stopped,omitempty"`      // why no snapshots are taken now; "" if they are
+	Ends     time.Time `json:"ends,omitzero"`          // when a side fork is ended unless its user goes on; zero if it is not
 }
 
 // HooksRequest is about the hooks of an agent or editor.

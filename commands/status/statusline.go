@@ -114,6 +114,9 @@ func writeStatusLine(p *print.Printer, s *missions.StatusLine) {
 		return
 	}
 	parts := []string{newestAt(s.Address, s.Mission, s.Turn), "saved " + print.Age(p.Now.Sub(s.Snapshot))}
+	if s.ForkOf != "" {
+		parts = append(parts, "side fork of "+print.Clean(s.ForkOf))
+	}
 	if s.Stopped != "" {
 		parts = append(parts, notSaving(p, s.Stopped))
 	}

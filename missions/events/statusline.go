@@ -19,5 +19,5 @@ func (l *Listener) statusLine(a sessions.Adapter, r missions.HookRequest, e sess
 		return nil
 	}
 	v := l.presence.MissionView(m)
-	return &missions.StatusLine{Mission: v.Name, Address: v.HeadAddress, Turn: v.Turn, State: v.State, Snapshot: m.Tip.At, Action: v.PendingAction, Problems: len(v.Problems), Stopped: l.Space.ShortReason(), Ends: l.presence.IdleEnd(m)}
+	return &missions.StatusLine{Mission: v.Name, Address: v.HeadAddress, Turn: v.Turn, State: v.State, Snapshot: m.Tip.At, Action: v.PendingAction, Problems: len(v.Problems), ForkOf: v.SideForkOf, Stopped: l.Space.ShortReason(), Ends: l.presence.IdleEnd(m)}
 }
