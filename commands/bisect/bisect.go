@@ -3,6 +3,7 @@
 package bisect
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -166,7 +167,7 @@ func (b *bisector) find() (rounds int, err error) {
 		}
 	}
 	if _, err := checks.EndLeft(b.c.Context, b.home, b.runningName()); err != nil {
-		return 0, missions.Errorf(missions.KindFailed, "end it, then the same again", "%w", err)
+		return 0, missions.Errorf(missions.KindFailed, cmp.Or(missions.AsError(err).Hint, "end it, then the same again"), "%w", err)
 	}
 	for _, name := range b.journal.scratches {
 		b.removeScratch(name)

@@ -3,6 +3,7 @@
 package fixes
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -141,7 +142,7 @@ func runFix(c *call.Call, o fixOptions) error {
 		return err
 	}
 	if _, err := checks.EndLeft(ctx, w.home, m.ID); err != nil { // of a loop that was killed
-		return missions.Errorf(missions.KindFailed, "end it, then the same again", "%w", err)
+		return missions.Errorf(missions.KindFailed, cmp.Or(missions.AsError(err).Hint, "end it, then the same again"), "%w", err)
 	}
 	switch {
 	case o.goesOn || o.abort || o.reject:

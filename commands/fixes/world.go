@@ -141,7 +141,7 @@ func (w *world) Find(ctx context.Context) ([]findings.Finding, error) {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case err != nil:
-		return nil, missions.Errorf(missions.KindFailed, "", "the check can't be run: %w", err)
+		return nil, missions.Errorf(missions.KindFailed, missions.AsError(err).Hint, "the check can't be run: %w", err)
 	case check.State == missions.CheckGood:
 		return nil, nil
 	case check.State == missions.CheckUnknown:

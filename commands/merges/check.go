@@ -1,6 +1,7 @@
 package merges
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -32,7 +33,7 @@ func (a *asker) runCheck(r missions.MergeRequest) (checked *missions.MergeCheck,
 	}
 	running, err := checks.Begin(c.Context, h, runningName(a.result.IntoID))
 	if err != nil {
-		return nil, missions.Errorf(missions.KindFailed, "umbra merge --continue --into "+into, "the check can't be run: %w", err)
+		return nil, missions.Errorf(missions.KindFailed, cmp.Or(missions.AsError(err).Hint, "umbra merge --continue --into "+into), "the check can't be run: %w", err)
 	}
 	defer func() { err = errors.Join(err, running.End()) }()
 	made, err := a.makeScratch(running, r)
@@ -78,7 +79,7 @@ func (a *asker) makeScratch(running *checks.Running, r missions.MergeRequest) (m
 	}
 	left := made.Left[0]
 	if runs, err := running.RunsElsewhere(); err != nil {
-		return made, err
+		return made, missions.Errorf(missions.KindFailed, "", "whether another command runs the check in %s can't be told: %w", left.Name, err)
 	} else if runs {
 		return made, missions.Errorf(missions.KindBusy, "wait until it has ended, then the same again", "another command runs the check of this merge, in %s", left.Name)
 	}
@@ -105,7 +106,7 @@ func (a *asker) isStillChecked() (runs bool) {
 	}
 	switch {
 	case err != nil:
-		a.say(fmt.Sprintf("note: the check of this merge runs on: %v; then umbra merge --%s --into %s", err, step, a.result.Into))
+		a.say(fmt.Sprintf("note: the check of this merge may run on: %v; %s, then umbra merge --%s --into %s", err, cmp.Or(missions.AsError(err).Hint, "end it"), step, a.result.Into))
 	case runs:
 		a.say(fmt.Sprintf("note: another command still runs the check of this merge; once it has ended: umbra merge --%s --into %s", step, a.result.Into))
 	}

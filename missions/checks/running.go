@@ -17,6 +17,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore/disk"
 	"github.com/umbra-vcs/umbra/gitstore/lock"
+	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/home"
 )
 
@@ -49,18 +50,41 @@ func Begin(ctx context.Context, h home.Home, of string) (*Running, error) {
 	if err := os.MkdirAll(h.RunningChecksDir(), 0o700); err != nil {
 		return nil, err
 	}
-	for {
-		path := filepath.Join(h.RunningChecksDir(), of+"."+rand.Text())
+	return newRecord(ctx, filepath.Join(h.RunningChecksDir(), of), lockNow)
+}
+
+// newRecord makes a record whose name begins so, and locks it.
+func newRecord(ctx context.Context, of string, take func(*os.File) error) (*Running, error) {
+	for ctx.Err() == nil {
+		path := of + "." + rand.Text()
 		file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 		if err != nil {
 			return nil, err
 		}
-		if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err == nil {
-			if is, err := disk.IsAt(path, file); is && err == nil {
-				return &Running{file: file, path: path}, nil
-			}
+		var is bool
+		if err = take(file); err == nil {
+			is, err = disk.IsAt(path, file)
 		}
-		_ = file.Close() // another process took it for one that was left, before it was locked
+		switch {
+		case is:
+			return &Running{file: file, path: path}, nil
+		case err == nil || errors.Is(err, syscall.EWOULDBLOCK):
+			_ = file.Close() // another process took it for one that was left, before it was locked
+		default:
+			_, _ = os.Remove(path), file.Close()
+			return nil, err
+		}
+	}
+	return nil, ctx.Err()
+}
+
+// lockNow locks a file. The error is syscall.EWOULDBLOCK where another process has it locked.
+func lockNow(file *os.File) error {
+	for {
+		err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		if err == nil || !errors.Is(err, syscall.EINTR) {
+			return os.NewSyscallError("flock", err)
+		}
 	}
 }
 
@@ -89,11 +113,13 @@ func (r *Running) RunsElsewhere() (bool, error) {
 		if thing, _, _ := strings.Cut(name, "."); thing != of || name == own {
 			continue
 		}
-		file, held := openLeft(dir + name)
+		file, held, cannot := openLeft(dir + name)
 		if held {
 			return true, nil
 		}
-		_ = file.Close()
+		if err = errors.Join(err, cannot); file != nil {
+			_ = file.Close()
+		}
 	}
 	return false, err
 }
@@ -120,8 +146,8 @@ func EndLeft(ctx context.Context, h home.Home, of string) (runs bool, err error)
 func Left(h home.Home) (list []string, err error) {
 	names, err := runningNames(h.RunningChecksDir())
 	for _, name := range names {
-		file, held := openLeft(filepath.Join(h.RunningChecksDir(), name))
-		if file == nil || held {
+		file, held, cannot := openLeft(filepath.Join(h.RunningChecksDir(), name))
+		if err = errors.Join(err, cannot); file == nil || held {
 			continue
 		}
 		_ = file.Close()
@@ -144,23 +170,29 @@ func runningNames(dir string) (names []string, err error) {
 }
 
 // openLeft opens and locks a file whose process was killed. held says that its process lives;
-// without a file and without that, the file is gone, or can't be read.
-func openLeft(path string) (file *os.File, held bool) {
-	file, err := os.Open(path)
+// without a file and without that, the file is gone. With an error neither is known.
+func openLeft(path string) (file *os.File, held bool, err error) {
+	file, err = os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, false, nil
+	}
 	if err != nil {
-		return nil, false
+		return nil, false, err
 	}
-	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+	if err := lockNow(file); err != nil {
 		_ = file.Close()
-		return nil, true
+		if errors.Is(err, syscall.EWOULDBLOCK) {
+			return nil, true, nil
+		}
+		return nil, false, fmt.Errorf("%s: %w", path, err)
 	}
-	return file, false
+	return file, false, nil
 }
 
 func endOne(ctx context.Context, path string) (held bool, err error) {
-	file, held := openLeft(path)
+	file, held, err := openLeft(path)
 	if file == nil {
-		return held, nil
+		return held, err
 	}
 	defer func() { _ = file.Close() }()
 	text, err := io.ReadAll(file)
@@ -170,17 +202,18 @@ func endOne(ctx context.Context, path string) (held bool, err error) {
 	var left record
 	// One that is not whole was being written: its command waited for that, and has ended.
 	if json.Unmarshal(text, &left) == nil && left.Group.PID > 0 {
-		if err := left.end(ctx); err != nil {
+		if err := left.end(ctx, path); err != nil {
 			return false, err
 		}
 	}
 	return false, os.Remove(path)
 }
 
-// end ends a process group that a killed process has left.
-func (l record) end(ctx context.Context) error {
+// end ends a process group that a killed process has left. path is its record.
+func (l record) end(ctx context.Context, path string) error {
 	if l.Group.Liveness() == lock.Unknown {
-		return fmt.Errorf("a check that was cut off (process %d) can't be seen from here: it may run on in another container", l.Group.PID)
+		return missions.Errorf(missions.KindBusy, "once that container is stopped: rm "+home.ShellQuote(path),
+			"a check that was cut off (process %d) can't be seen from here: it may run on in another container", l.Group.PID)
 	}
 	group, err := l.group()
 	if err != nil {

@@ -1,17 +1,21 @@
 package checks
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/umbra-vcs/umbra/gitstore/lock"
+	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/home"
 	"github.com/umbra-vcs/umbra/scripts/patience"
 )
@@ -165,6 +169,8 @@ func TestForeignGroup(t *testing.T) {
 	leave(t, h, hidden)
 	if _, err := Begin(t.Context(), h, "one"); err == nil {
 		t.Error("a check begins beside one that may run")
+	} else if hint := missions.AsError(err).Hint; !strings.HasSuffix(hint, "rm "+filepath.Join(h.RunningChecksDir(), "one.left")) {
+		t.Errorf("to go on, it is said: %s", hint)
 	}
 	if left, err := Left(h); len(left) != 1 || err != nil {
 		t.Errorf("left are %v, %v", left, err)
@@ -199,5 +205,58 @@ func TestTornRecord(t *testing.T) {
 	}
 	if left, err := Left(h); len(left) > 0 || err != nil {
 		t.Errorf("left are %v, %v", left, err)
+	}
+}
+
+// TestRecordThatCannotBeOpened: a record that can't be opened is not taken for one whose check has
+// ended.
+func TestRecordThatCannotBeOpened(t *testing.T) {
+	t.Parallel()
+	h := home.Home{Dir: t.TempDir()}
+	own, err := Begin(t.Context(), h, "one")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("one.other", filepath.Join(h.RunningChecksDir(), "one.other")); err != nil { // leads to itself
+		t.Fatal(err)
+	}
+	if runs, err := own.RunsElsewhere(); runs || err == nil {
+		t.Errorf("it runs elsewhere: %v, %v", runs, err)
+	}
+	if runs, err := EndLeft(t.Context(), h, "one"); !runs || err == nil {
+		t.Errorf("it has ended: %v, %v", runs, err)
+	}
+	if left, err := Left(h); len(left) > 0 || err == nil {
+		t.Errorf("left are %v, %v", left, err)
+	}
+	if _, err := Begin(t.Context(), h, "one"); err == nil {
+		t.Error("a check begins beside one that may run")
+	}
+	if err := own.End(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestBeginWithoutLocks: where a file can't be locked no check begins, and nothing is left of it;
+// it is tried again only while another process has it locked, and nobody has interrupted.
+func TestBeginWithoutLocks(t *testing.T) {
+	t.Parallel()
+	of, tries := filepath.Join(t.TempDir(), "one"), 0
+	if _, err := newRecord(t.Context(), of, func(*os.File) error { tries++; return os.NewSyscallError("flock", syscall.ENOLCK) }); !errors.Is(err, syscall.ENOLCK) || tries != 1 {
+		t.Errorf("tried %d times: %v", tries, err)
+	}
+	if names, err := runningNames(filepath.Dir(of)); len(names) > 0 || err != nil {
+		t.Errorf("%q are left, %v", names, err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	tries = 0
+	if _, err := newRecord(ctx, of, func(*os.File) error {
+		if tries++; tries == 3 {
+			stop()
+		}
+		return syscall.EWOULDBLOCK
+	}); !errors.Is(err, context.Canceled) || tries != 3 {
+		t.Errorf("tried %d times: %v", tries, err)
 	}
 }

@@ -90,10 +90,12 @@ func (x *Examination) checkTemporaries() error {
 
 // checkChecks reports checks that run on though the commands that ran them were killed, and
 // ends them.
-func (x *Examination) checkChecks(ctx context.Context) error {
+func (x *Examination) checkChecks(ctx context.Context) {
 	left, err := checks.Left(x.Examiner.Home)
 	if err != nil {
-		return fmt.Errorf("look for checks: %w", err)
+		x.report(missions.Problem{
+			Invariant: "I6", Message: fmt.Sprintf("whether a check runs on can't be told: %v", err), Fix: "let that file be read, or rm it once nothing runs of that check",
+		}, nil)
 	}
 	for _, of := range left {
 		x.report(missions.Problem{Invariant: "I6", Message: "the check of a command that was killed runs on, or has left its record"}, func() error {
@@ -101,7 +103,6 @@ func (x *Examination) checkChecks(ctx context.Context) error {
 			return err
 		})
 	}
-	return nil
 }
 
 // noteSetAside notes the damaged files that were set aside in a project, now or before.
