@@ -20,11 +20,6 @@ import (
 // beside project/main. A fork of all of that has a repository of its own there: a
 // worktree that it shared with the source would be the source's.
 
-const (
-	reasonNotAlong  = "its repository does not come along"
-	reasonInsideGit = "it lies in another repository, whose copy would not have it there"
-)
-
 // around tells whether a worktree belongs to the source's repository, which has no
 // work tree but those around it: they are files of the source's.
 func (s *scanner) around(repo *usergit.Repository, path string, taken bool) bool {
@@ -58,6 +53,10 @@ func (s *scanner) shared() error {
 		n := nested{path: path, gitDir: common, store: true}
 		n.pointed = source && path != ".git"
 		n.lister = s.lister(n)
+		if s.borrows(n) {
+			s.leave(path, reasonBorrows)
+			return nil
+		}
 		parts, err := n.lister.list(s.ctx)
 		if err != nil {
 			if s.ctx.Err() == nil {
@@ -138,6 +137,11 @@ func (p *placer) placeStore(ctx context.Context, repo nested, n int) error {
 
 // noteBare tells what became of a bare repository that the source's directory leads to.
 func noteBare(k *maker) {
+	for _, n := range k.scan.repos {
+		if _, err := os.Stat(joinPath(k.doc.workspace(), n.path+"/HEAD")); n.store && !n.pointed && n.path != ".git" && err == nil {
+			k.note("The fork has a copy of the repository, in " + n.path + ": what is committed in the fork is in that copy alone.")
+		}
+	}
 	if k.src.Repo == nil || !k.src.Repo.Bare {
 		return
 	}

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
@@ -218,13 +219,8 @@ func (p part) half(objects bool) (part, bool) {
 	if p.place != "" {
 		return p, objects == inside(p.place, "objects")
 	}
-	items := p.items
-	p.items, p.again = nil, objects
-	for _, i := range items {
-		if inside(i.path, "objects") == objects {
-			p.items = append(p.items, i)
-		}
-	}
+	p.again = objects
+	p.items = slices.DeleteFunc(p.items, func(i item) bool { return inside(i.path, "objects") != objects })
 	return p, !objects || len(p.items) > 0
 }
 

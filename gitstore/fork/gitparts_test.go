@@ -131,3 +131,30 @@ func TestGitDirectoryThatChanges(t *testing.T) {
 		})
 	}
 }
+
+// TestRepositoryThatBorrows: a copy of it would need objects of the source's.
+func TestRepositoryThatBorrows(t *testing.T) {
+	l := newLab(t)
+	l.git(l.top, "init", "-q", "-b", "main", "lender")
+	l.write("lender/f", "one\n")
+	l.git(filepath.Join(l.top, "lender"), "add", ".")
+	l.git(filepath.Join(l.top, "lender"), "commit", "-q", "-m", "first")
+	l.git(l.top, "clone", "-q", "--shared", "lender", "app")
+	outside := filepath.Join(l.base, "outside")
+	l.git(l.base, "clone", "-q", "--bare", filepath.Join(l.top, "lender"), outside)
+	l.git(l.top, "clone", "-q", "--shared", outside, "other")
+	l.git(l.top, "clone", "-q", "--shared", "--bare", "lender", "bare.git")
+	l.git(filepath.Join(l.top, "bare.git"), "worktree", "add", "-q", "../tree", "main")
+	src := l.snapshot()
+	src.Now = true
+	made := l.fork(src, l.target("one"))
+	reasons := map[string]string{}
+	for _, left := range made.Left {
+		reasons[left.Path] = left.Reason
+	}
+	want := map[string]string{"app/.git": reasonBorrows, "bare.git": reasonBorrows, "tree/.git": reasonNotAlong}
+	if !maps.Equal(reasons, want) {
+		t.Errorf("left %v", reasons)
+	}
+	l.worksApart(made, "lender", "other")
+}

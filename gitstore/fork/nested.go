@@ -22,6 +22,9 @@ const (
 	reasonMoment    = "a repository of its own: its files are of the moment, its .git is not known"
 	reasonElsewhere = "its .git leads to a repository elsewhere, which would be shared"
 	reasonUnfit     = "git does not work in a copy of it: "
+	reasonNotAlong  = "its repository does not come along"
+	reasonInsideGit = "it lies in another repository, whose copy would not have it there"
+	reasonBorrows   = "it has objects of another repository (objects/info/alternates), which a copy would not have"
 	reasonBroken    = "its .git is not a repository that can be read"
 )
 
@@ -77,6 +80,10 @@ func (s *scanner) repository(path string, taken bool) (stay bool, err error) {
 		return false, nil
 	}
 	n.lister = s.lister(n)
+	if s.borrows(n) {
+		s.leave(join(path, ".git"), reasonBorrows)
+		return false, nil
+	}
 	parts, err := n.lister.list(s.ctx)
 	if err != nil {
 		if s.ctx.Err() != nil {
@@ -88,6 +95,21 @@ func (s *scanner) repository(path string, taken bool) (stay bool, err error) {
 	s.count(parts)
 	s.repos = append(s.repos, n)
 	return false, nil
+}
+
+// borrows tells whether a repository has objects that a copy would have of the source's
+// workspace, or not at all: those of a relative path lead elsewhere from a copy.
+func (s *scanner) borrows(n nested) bool {
+	content, err := os.ReadFile(filepath.Join(n.gitDir, "objects", "info", "alternates"))
+	for line := range strings.Lines(string(content)) {
+		line = strings.TrimSpace(line)
+		// A submodule's copy lies in the source's repository itself.
+		own := n.module != "" && inside(line, s.repo.CommonDir)
+		if line != "" && line[0] != '#' && !own && (!filepath.IsAbs(line) || leadsInto(filepath.Clean(line), []string{s.root.Path()})) {
+			return true
+		}
+	}
+	return err != nil && !vanished(err)
 }
 
 // lister lists the git directory of a nested repository.
