@@ -66,6 +66,9 @@ type TrashResult struct {
 	Emptied bool      `json:"emptied"`
 	// Left is what was to be removed and is there still.
 	Left []LeftInTrash `json:"left,omitempty"`
+	// Unfinished is of how many missions the files went before, by themselves, and the removal
+	// was cut off. Emptying the whole trash finishes it.
+	Unfinished int `json:"unfinished,omitempty"`
 }
 
 // LeftInTrash is an item that could not be removed, or only in part.

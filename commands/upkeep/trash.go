@@ -103,7 +103,7 @@ func runTrashEmpty(c *call.Call, o trashEmptyOptions) error {
 	}
 	listed.Removed = slices.DeleteFunc(listed.Removed, func(m missions.Removed) bool { return !request.Empties(m) })
 	listed.Bytes = listed.Size()
-	if o.preview || !listed.HasItems() {
+	if o.preview || !listed.HasItems() && listed.Unfinished == 0 {
 		return c.Print(listed, func(p *print.Printer) { describeEmptying(p, listed, "would be removed") })
 	}
 	if err := confirmEmptying(c, listed); err != nil {
@@ -151,7 +151,11 @@ func describeEmptying(p *print.Printer, r missions.TrashResult, what string) {
 			p.Line("  to mend it: %s", print.Clean(left.Fix))
 		}
 	}
+	if r.Unfinished > 0 {
+		p.Line("what went by itself before, of %s, whose removal was cut off", print.Count(r.Unfinished, "mission"))
+	}
 	switch {
+	case r.Unfinished > 0:
 	case !r.HasItems() && len(r.Left) > 0:
 		p.Line("nothing was removed")
 		return

@@ -28,6 +28,18 @@ func (h Home) TakeTrash(mission string) error {
 	return moveEntryInto(h.Path(ErasedDir), dir)
 }
 
+// CountTaken is of how many missions something is there that TakeTrash took, and a process that
+// was killed has not removed.
+func (h Home) CountTaken() (n int) {
+	entries, _ := os.ReadDir(h.Path(ErasedDir)) // else FinishTaken says why
+	for _, e := range entries {
+		if id, _, _ := strings.Cut(e.Name(), "."); isID(id) {
+			n++
+		}
+	}
+	return n
+}
+
 // FinishTaken removes for good what TakeTrash took, also what was left of it when a process
 // was killed. Other entries stay: they are of an uninstallation that was cut off. It returns
 // of how many missions that was, and the bytes that were given back.

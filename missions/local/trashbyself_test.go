@@ -367,6 +367,22 @@ func TestTrashKilled(t *testing.T) {
 		t.Errorf("it is said: %+v", e)
 	}
 
+	// So it is by its user, once nothing goes by itself any more.
+	taken = filepath.Dir(b.place(filepath.Join(b.home, home.ErasedDir, fork.ID+".1", "of.txt")))
+	b.local.Config.Retention.Trash = 0
+	b.daily(clock, 1)
+	b.stands(taken, true)
+	if in, err := b.trash(false); in.Unfinished != 1 || err != nil {
+		t.Errorf("in the trash is %+v, %v", in, err)
+	}
+	b.stands(taken, true)
+	if in, err := b.trash(true); in.Unfinished != 1 || in.Bytes <= 0 || len(in.Left) > 0 || err != nil {
+		t.Errorf("emptied was %+v, %v", in, err)
+	}
+	b.stands(taken, false)
+	b.stands(others, true)
+	b.askToEmpty("30d")
+
 	// Killed before it was taken: it is tried after a rest, and not at once.
 	clock.now = clock.now.Add(day)
 	if err := b.local.NoteExpiryBegun(); err != nil || b.local.IsExpiryDue() {

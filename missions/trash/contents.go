@@ -57,6 +57,11 @@ func (b *Bin) Trash(ctx context.Context, r missions.TrashRequest) (missions.Tras
 	}
 	result.Bytes = result.Size()
 	result.Emptied = r.Empty
+	if len(r.Missions) == 0 && ctx.Err() == nil {
+		if result.Unfinished = b.Home.CountTaken(); r.Empty && result.Unfinished > 0 {
+			NewEmptier(b).finishTaken(&result)
+		}
+	}
 	return result, ctx.Err()
 }
 

@@ -149,6 +149,23 @@ func (e *Emptier) ExpireWhenDue(ctx context.Context) error {
 	return errors.Join(failed, e.writeAged(a))
 }
 
+// finishTaken removes what was taken out of the trash by a process that was killed, also where
+// nothing goes by itself any more.
+func (e *Emptier) finishTaken(result *missions.TrashResult) {
+	result.Unfinished = 0 // where another process has the lock, that one finishes it
+	held, err := e.holdExpiry()
+	if held != nil {
+		defer func() { _ = held.Release() }()
+		var bytes int64
+		result.Unfinished, bytes, err = e.bin.Home.FinishTaken()
+		result.Bytes += bytes
+	}
+	if err != nil {
+		said := missions.AsError(err)
+		result.Left = append(result.Left, missions.LeftInTrash{Path: e.bin.Home.Path(home.ErasedDir), Why: said.Message, Fix: said.Hint})
+	}
+}
+
 // expire looks once. What was taken out of the trash before is removed first, and what goes
 // now is noted before it is removed: a process that is killed leaves nothing unsaid.
 func (e *Emptier) expire(ctx context.Context, keep time.Duration, a *aged) error {
