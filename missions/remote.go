@@ -33,6 +33,7 @@ type Remote struct {
 // AutomaticPush is how a project's missions are pushed to a remote by themselves.
 type AutomaticPush struct {
 	Project string    `json:"project"` // its name here
+	Path    string    `json:"path"`    // where it is
 	Remote  string    `json:"remote"`
 	At      time.Time `json:"at,omitzero"`       // when all that was there had been looked at last
 	Problem string    `json:"problem,omitempty"` // why not all of it has left

@@ -92,8 +92,12 @@ func writeHooks(p *print.Printer, did string, r missions.HooksResult) {
 	for _, extra := range r.Extras {
 		p.Line("  and %s", print.Clean(extra))
 	}
-	if r.Installed && r.Plugin != "" {
+	switch {
+	case r.Plugin == "":
+	case r.Installed:
 		p.Line("  and by its plugin %s, which does nothing meanwhile", print.Clean(r.Plugin))
+	case did != "":
+		p.Line("  its plugin %s brings them still", print.Clean(r.Plugin))
 	}
 	if (r.Installed || r.Plugin != "") && r.Adopts != "" {
 		p.Line("  adopts: %s", print.Clean(r.Adopts))

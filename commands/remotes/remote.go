@@ -73,9 +73,9 @@ func runLs(c *call.Call) error {
 
 // writeAutomatic says how missions are pushed to a remote by themselves.
 func writeAutomatic(p *print.Printer, a missions.AutomaticPush) {
-	p.Line("  pushed by itself, last %s", p.When(a.At))
+	p.Line("  pushed by itself; what was there %s is looked through", p.When(a.At))
 	if a.Problem != "" {
-		p.Marked(print.Red, "  not all of it:", print.Clean(a.Problem)+"; "+print.Clean(a.Fix))
+		p.Marked(print.Red, "  kept here:", print.Clean(a.Problem)+"; "+print.Clean(a.Fix))
 	}
 }
 

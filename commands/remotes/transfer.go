@@ -53,8 +53,12 @@ umbra status. --no-auto ends that.`,
 				return c.TellDone(r, func(p *print.Printer) { p.Line("nothing is pushed to %s by itself", print.Clean(r.Remote)) })
 			}
 			err = report(c, r, "pushed to", "no mission was made here that could be pushed")
-			if auto && !c.JSON {
+			switch {
+			case !auto || c.JSON:
+			case r.IsWhole():
 				c.Notice("from now on, what is new is pushed to %s by itself", r.Remote)
+			default:
+				c.Notice("pushing to %s by itself is on; what is kept back is looked at again when something is new", r.Remote)
 			}
 			return err
 		},

@@ -40,7 +40,7 @@ func (e *Error) Error() string {
 			text = failed.Err.Error()
 		}
 	}
-	return fmt.Sprintf("%s: %s", e.URL, WithoutPassword(strings.ReplaceAll(text, "\n", "; ")))
+	return fmt.Sprintf("%s: %s", e.URL, WithoutPassword(strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == '\n' }), "; ")))
 }
 
 // Unwrap gives the cause.

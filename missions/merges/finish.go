@@ -19,10 +19,8 @@ func (g *Merger) finish(ctx context.Context, p *plan, r missions.MergeRequest) (
 	result.Left = g.viewsOf(p.into, p.state.Ended)
 	if r.Force && p.state.Check != "" && p.state.isBad(result.Tree) {
 		result.Conflicts, result.Notes = p.state.withoutCheck(result.Conflicts), append(result.Notes, "the check did not pass, and --force takes it all the same")
-	} else if len(result.Conflicts) == 0 && p.state.isBad(result.Tree) {
-		result.Conflicts = append(result.Conflicts, missions.MergedPath{
-			Path: ".", Missions: p.names(), Severity: missions.SeverityCritical, Reason: "the check does not pass on the whole", Options: []missions.MergeTake{},
-		})
+	} else {
+		sayFailedCheck(p, &result)
 	}
 	if len(result.Conflicts) > 0 || p.state.Check != "" && !p.state.isGood(result.Tree) && !(r.Force && p.state.isBad(result.Tree)) {
 		return result, nil
@@ -41,6 +39,15 @@ func (g *Merger) finish(ctx context.Context, p *plan, r missions.MergeRequest) (
 	result.Done, result.Result = true, done.Snapshot
 	result.Notes = append(result.Notes, done.Notes...)
 	return g.end(p.into, p.state, result, r.Leave)
+}
+
+// sayFailedCheck says that a check stands in the way of a merge of which nothing else is open.
+func sayFailedCheck(p *plan, result *missions.MergeResult) {
+	if len(result.Conflicts) == 0 && p.state.isBad(result.Tree) {
+		result.Conflicts = append(result.Conflicts, missions.MergedPath{
+			Path: ".", Missions: p.names(), Severity: missions.SeverityCritical, Reason: "the check does not pass on the whole", Options: []missions.MergeTake{},
+		})
+	}
 }
 
 // withoutCheck are the questions that are open for another reason than the check.

@@ -110,7 +110,11 @@ func (g *Merger) Merge(ctx context.Context, r missions.MergeRequest) (missions.M
 	case missions.MergeScratch:
 		return g.makeScratch(ctx, p, r)
 	case missions.MergeStatus:
-		return p.resultWithTexts(r.Texts)
+		result, err := p.resultWithTexts(r.Texts)
+		if err == nil {
+			sayFailedCheck(p, &result)
+		}
+		return result, err
 	}
 	if err := p.judgeProposals(); err != nil {
 		return missions.MergeResult{}, err

@@ -30,7 +30,7 @@ type automatic struct {
 func (a *automatic) isOf(h home.Home) bool { return a.Home == h.Dir && a.Machine == h.Machine }
 
 func (a *automatic) view(p *projects.Project, remote string) *missions.AutomaticPush {
-	return &missions.AutomaticPush{Project: p.Name, Remote: remote, At: a.At, Problem: a.Problem, Fix: a.Fix}
+	return &missions.AutomaticPush{Project: p.Name, Path: p.Locations.Path, Remote: remote, At: a.At, Problem: a.Problem, Fix: a.Fix}
 }
 
 // setAutomatic does what a push of the user's asked for that has come to its end, and has the
@@ -152,7 +152,7 @@ func (c *Carrier) PushWhenDue(ctx context.Context, p *projects.Project) error {
 			}
 			if err != nil {
 				said := missions.AsError(err)
-				r.Auto.Failed, r.Auto.Problem, r.Auto.Fix = c.Now(), said.Message, said.Hint
+				r.Auto.Failed, r.Auto.Problem, r.Auto.Fix = c.Now(), said.Message, "umbra push "+r.Name+" tries it at once"
 				failed = errors.Join(failed, err)
 			}
 			if err := s.write(p); err != nil {

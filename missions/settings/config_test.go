@@ -356,19 +356,26 @@ func table() string {
 }
 
 // TestNever: a duration after which something is removed may be never, as none is by default.
+// No time at all is neither never nor at once: it is refused.
 func TestNever(t *testing.T) {
 	t.Parallel()
 	key, err := FindKey("retention.trash")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for text, want := range map[string]string{"": "never", "  trash: Never": "never", "  trash: 0": "never", "  trash: 0s": "never", "  trash: 720h": "30d"} {
+	for text, want := range map[string]string{"": "never", "  trash: Never": "never", "  trash: 720h": "30d"} {
 		c := Default()
 		if _, err := readConfig([]byte("retention:\n"+text+"\n"), Keys(), &c); err != nil || key.value(c) != want {
 			t.Errorf("%q is %v, not %s: %v", text, key.value(c), want, err)
 		}
 		if (c.Retention.Trash == 0) != (want == "never") {
 			t.Errorf("%q is %d", text, c.Retention.Trash)
+		}
+	}
+	for _, text := range []string{"0", "0s"} {
+		c := Default()
+		if _, err := readConfig([]byte("retention:\n  trash: "+text+"\n"), Keys(), &c); err == nil || !strings.Contains(err.Error(), "or never") {
+			t.Errorf("%s is taken for a time: %v", text, err)
 		}
 	}
 }

@@ -49,7 +49,7 @@ func (k Key) typed(words []string) (any, error) {
 	case *Duration:
 		d, err := ParseDuration(word)
 		value, ok = Duration(d), err == nil && int64(d) >= k.least
-		if k.never && (strings.EqualFold(word, never) || err == nil && d == 0) {
+		if k.never && strings.EqualFold(word, never) {
 			value, ok = Duration(0), true
 		}
 	case *bool:
