@@ -41,6 +41,8 @@ func (l *Listener) handleCommand(ctx context.Context, a sessions.Adapter, r miss
 		}
 	case m == nil:
 		answer = "Umbra keeps no snapshots here; umbra hooks status " + a.Name() + " says what it adopts."
+	case m.Live.ProvisionalSnapshot != "":
+		answer = "Umbra makes a mission of a session without a terminal when that first changes a file: this one has changed none."
 	default:
 		// An umbra that does not know of Asked answers with this.
 		answer = "This umbra is of another version than the one that answers: type the command in a shell, as umbra " + e.Command + "."

@@ -235,3 +235,21 @@ func TestCommandOverBudget(t *testing.T) {
 		}
 	}
 }
+
+// TestCommandOfAnUnchangedSession: a session without a terminal is a mission once it changes
+// something; until then a command of Umbra's is told so.
+func TestCommandOfAnUnchangedSession(t *testing.T) {
+	t.Parallel()
+	c := startTalker(t)
+	c.vars = map[string]string{"CLAUDE_CODE_ENTRYPOINT": "sdk-cli"}
+	caller := c.caller()
+	caller.Binary = "/usr/bin/umbra"
+	if _, err := c.local.InstallHooks(t.Context(), missions.HooksRequest{Caller: caller, Name: "claude"}); err != nil {
+		t.Fatal(err)
+	}
+	c.hook("SessionStart", map[string]any{"source": "startup"})
+	r := c.hook("UserPromptSubmit", map[string]any{"prompt": "/checkpoint", "prompt_id": "p"})
+	if r.Asked != nil || !strings.Contains(string(r.Output), "this one has changed none") {
+		t.Errorf("it says %s, and asks for %+v", r.Output, r.Asked)
+	}
+}
