@@ -3,6 +3,7 @@ package missions
 import (
 	"path/filepath"
 	"slices"
+	"strings"
 )
 
 // MergeRequest merges missions into another one, step by step. A merge that can't be ended
@@ -248,7 +249,8 @@ func (r MergeRequest) Verify() error {
 	case begins && len(r.Forks) == 0:
 		return Errorf(KindUsage, "umbra merge FORK", "name the missions to merge")
 	case !begins && len(r.Forks) > 0:
-		return Errorf(KindUsage, "leave the names out", "a merge that waits knows what it merges")
+		return Errorf(KindUsage, "umbra merge "+strings.Join(r.Forks, " ")+" begins one; of one that waits, the same without names",
+			"this is a step of a merge that waits, which knows what it merges")
 	case r.Attempts < 0:
 		return Errorf(KindUsage, "give a number from 1", "--merger-attempts %d makes no sense", r.Attempts)
 	case r.Step == MergeProposed && (r.Proposed == nil || r.Proposed.Mission == ""):
