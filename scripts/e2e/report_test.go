@@ -12,9 +12,8 @@ import (
 func TestReport(t *testing.T) {
 	t.Parallel()
 	for name, begin := range map[string]func(t *testing.T) *person{
-		"claude":        func(t *testing.T) *person { return newPerson(t, clients.ClaudeCurrent) },
-		"claude middle": func(t *testing.T) *person { return newPerson(t, clients.ClaudeMiddle, "UMBRA_NO_DAEMON=1") },
-		"codex":         func(t *testing.T) *person { return newCodex(t, "UMBRA_NO_DAEMON=1") },
+		"claude": func(t *testing.T) *person { return newPerson(t, clients.ClaudeCurrent) },
+		"codex":  func(t *testing.T) *person { return newCodex(t, "UMBRA_NO_DAEMON=1") },
 		"gemini": func(t *testing.T) *person {
 			p := newPersonWith(t, clients.Gemini(t, clients.GeminiCurrent), "UMBRA_NO_DAEMON=1")
 			p.umbra("hooks", "install", "gemini")
