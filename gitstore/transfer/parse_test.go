@@ -1,6 +1,10 @@
 package transfer
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/umbra-vcs/umbra/gitstore/git"
+)
 
 // TestParsePush: what git says of each ref, and nothing of the others.
 func TestParsePush(t *testing.T) {
@@ -41,5 +45,13 @@ func TestWithoutPassword(t *testing.T) {
 		if got := WithoutPassword(text); got != want {
 			t.Errorf("%q is %q, not %q", text, got, want)
 		}
+	}
+}
+
+// TestErrorIsOneLine: what git and ssh print over several lines, with empty ones between.
+func TestErrorIsOneLine(t *testing.T) {
+	err := &Error{URL: "ssh://h/r", Err: &git.Error{Stderr: "ssh: refused\r\nfatal: no\n\nPlease look\nat it.\n"}}
+	if want := "ssh://h/r: ssh: refused; fatal: no; Please look; at it."; err.Error() != want {
+		t.Errorf("%q, want %q", err, want)
 	}
 }

@@ -40,7 +40,8 @@ func (e *Error) Error() string {
 			text = failed.Err.Error()
 		}
 	}
-	return fmt.Sprintf("%s: %s", e.URL, WithoutPassword(strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == '\n' }), "; ")))
+	lines := strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' }) // ssh ends its own with both
+	return fmt.Sprintf("%s: %s", e.URL, WithoutPassword(strings.Join(lines, "; ")))
 }
 
 // Unwrap gives the cause.
