@@ -237,6 +237,31 @@ func TestSearchIndex(t *testing.T) {
 	}
 }
 
+// TestSearchFindsUnrecordedTail: what the agent has said since the newest snapshot is found,
+// though the index knows the whole of that snapshot's conversation and has nothing like it.
+func TestSearchFindsUnrecordedTail(t *testing.T) {
+	t.Parallel()
+	c := &chatter{talker: startTalker(t), dice: rand.New(rand.NewPCG(5, 6))}
+	c.hook("SessionStart", map[string]any{"source": "startup"})
+	c.chat(true)
+	if err := c.local.IndexWhenChanged(t.Context(), c.project()); err != nil {
+		t.Fatal(err)
+	}
+	find := func(query string) int {
+		return len(c.answersTo(missions.SearchRequest{Caller: c.caller(), Query: query}))
+	}
+	if n := find("zyzzyva"); n != 0 {
+		t.Fatalf("%d hits for what nobody has said", n)
+	}
+	c.say(c.event("user", "zyzzyva"))
+	c.say(c.event("assistant", []any{map[string]any{"type": "text", "text": "quokka"}}))
+	for _, word := range []string{"zyzzyva", "quokka"} {
+		if n := find(word); n != 1 {
+			t.Errorf("%d hits for %s, which no snapshot has; want 1", n, word)
+		}
+	}
+}
+
 // TestSearchReadsWhatMayMatch: what the housekeeping has indexed is read by no search that
 // can find nothing in it, until the index is gone.
 func TestSearchReadsWhatMayMatch(t *testing.T) {
