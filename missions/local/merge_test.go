@@ -170,6 +170,10 @@ func TestMergeAsksOfEachSide(t *testing.T) {
 		}
 		return r
 	}
+	_, err = b.merge(missions.MergeResolve, func(r *missions.MergeRequest) { r.Choices = []missions.MergeChoice{{Path: "g", Take: "m"}} })
+	if err == nil {
+		t.Error("the target's name is taken for ours, which has lines of fa")
+	}
 	choose(missions.MergeResolve, "f", "fb")
 	if r := choose(missions.MergeResolve, "g", missions.TakeTheirs); len(r.Conflicts) != 1 || r.Conflicts[0].Path != "g" || r.Conflicts[0].Chosen != "" {
 		t.Errorf("fa's lines conflict with those of fb, and open is %+v", r.Conflicts)

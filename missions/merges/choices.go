@@ -116,8 +116,8 @@ func (p *plan) takeOf(q *question, text missions.MergeTake) (missions.MergeTake,
 	if slices.Contains(words, text) {
 		return text, slices.Contains(q.Options, text)
 	}
-	if string(text) == p.into.Name {
-		return missions.TakeOurs, true
+	if string(text) == p.into.Name { // of several, ours has lines of those before where lines conflict
+		return missions.TakeOurs, len(p.sides) == 1 || len(q.conflicts) == 0
 	}
 	for _, from := range p.sidesOf(q) {
 		if string(text) == from.mission.Name {
