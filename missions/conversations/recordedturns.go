@@ -164,7 +164,7 @@ type turnReader struct {
 
 // How much of a conversation is read at a time, and how much is held of it to begin anew.
 const (
-	pieceBytes = 512 << 10
+	pieceBytes = 128 << 10
 	mostHeld   = 32 << 20
 )
 

@@ -64,12 +64,23 @@ func (t *conversationSearch) searchRun(ctx context.Context, r *run) error {
 		return t.searchForward(ctx, r, what, all)
 	}
 	var failed error
-	for _, s := range slices.Backward(all) { // the newest first: what is older may not be wanted
+	together := 1
+	for i := len(all) - 1; i >= 0; i-- { // the newest first: what is older may not be wanted
 		own := *t.page
 		own.hits, own.more = nil, false
-		copied, err := t.searchStretch(ctx, &own, r, what, s)
+		s := all[i]
+		skipped, copied := t.skip(&own, r, s)
+		if !skipped {
+			for n := 1; n < together && i > 0 && s.indexed != nil && t.isReadToo(r, all[i-1]); n++ {
+				i--
+				s.from = all[i].from
+			}
+			together = min(2*together, mostTogether)
+			var err error
+			copied, err = t.readStretch(ctx, &own, r, what, s)
+			failed = errors.Join(failed, err)
+		}
 		t.page.take(&own)
-		failed = errors.Join(failed, err)
 		if copied || ctx.Err() != nil {
 			break
 		}
@@ -84,7 +95,8 @@ func (t *conversationSearch) searchForward(ctx context.Context, r *run, what con
 	own.hits, own.more = nil, false
 	var failed error
 	for _, s := range all {
-		if _, err := t.searchStretch(ctx, &own, r, what, s); err != nil {
+		if skipped, _ := t.skip(&own, r, s); !skipped {
+			_, err := t.readStretch(ctx, &own, r, what, s)
 			failed = errors.Join(failed, err)
 		}
 		if ctx.Err() != nil {
@@ -97,35 +109,61 @@ func (t *conversationSearch) searchForward(ctx context.Context, r *run, what con
 	return failed
 }
 
-// searchStretch looks through a stretch, unless nothing can be in it, and reports whether
-// something in it was copied of another session: then the page has nothing of what comes
-// before.
-func (t *conversationSearch) searchStretch(ctx context.Context, page *page, r *run, what conversations.TurnRange, s stretch) (copied bool, err error) {
-	if s.indexed != nil {
-		for _, from := range s.indexed.From {
-			copied = copied || t.isCopied(r, from)
-		}
-		oldest, newest, known := s.times()
-		known = known && len(t.runs) == 1
-		past := known && t.page.isPast(newest)
-		told := known && t.page.isTold(earliest(oldest, t.newest))
-		if past || told || !t.index(t.project).May(*s.indexed) {
-			if copied {
-				page.hits, page.more = nil, false
-			}
-			page.more = page.more || past && !newest.Before(page.since)
-			return copied, nil
-		}
+// mostTogether is how many stretches of what is indexed are read at once, where many may
+// match one after the other: to open a conversation costs as much as to read such a stretch.
+const mostTogether = 8
+
+// isReadToo reports whether a stretch of what is indexed has to be read.
+func (t *conversationSearch) isReadToo(r *run, s stretch) bool {
+	own := *t.page
+	skipped, _ := t.skip(&own, r, s)
+	return s.indexed != nil && !skipped
+}
+
+// skip reports whether nothing for the page can be in a stretch, and whether something in it
+// is known to be copied of another session: then the page has nothing of what comes before.
+func (t *conversationSearch) skip(page *page, r *run, s stretch) (skipped, copied bool) {
+	if s.indexed == nil {
+		return false, false
 	}
+	for _, from := range s.indexed.From {
+		copied = copied || t.isCopied(r, from)
+	}
+	oldest, newest, known := s.times()
+	known = known && len(t.runs) == 1
+	past := known && t.page.isPast(newest)
+	told := known && t.page.isTold(earliest(oldest, t.newest))
+	if !past && !told && t.index(t.project).May(*s.indexed) {
+		return false, copied
+	}
+	if copied {
+		page.hits, page.more = nil, false
+	}
+	page.more = page.more || past && !newest.Before(page.since)
+	return true, copied
+}
+
+// readStretch looks through a stretch, and reports whether something in it was copied. What
+// is indexed is short: the newest of it is looked at first, so that no text is cleaned of
+// secrets for a hit that a newer one drives off the page.
+func (t *conversationSearch) readStretch(ctx context.Context, page *page, r *run, what conversations.TurnRange, s stretch) (copied bool, err error) {
 	what.From, what.To = s.from, s.to
-	return copied, t.conversations.ReadRecordedTurns(ctx, t.project, what, func(turn conversations.PlacedTurn) error {
-		if t.isCopied(r, turn.From) {
-			page.hits, page.more, copied = nil, false, true
-			return nil
+	var held []conversations.PlacedTurn
+	err = t.conversations.ReadRecordedTurns(ctx, t.project, what, func(turn conversations.PlacedTurn) error {
+		switch {
+		case t.isCopied(r, turn.From):
+			page.hits, page.more, copied, held = nil, false, true, nil
+		case s.indexed != nil && len(t.runs) == 1:
+			held = append(held, turn)
+		default:
+			t.searchTurn(page, r, turn)
 		}
-		t.searchTurn(page, r, turn)
 		return nil
 	})
+	for _, turn := range slices.Backward(held) {
+		t.searchTurn(page, r, turn)
+	}
+	return copied, err
 }
 
 func earliest(a, b time.Time) time.Time {

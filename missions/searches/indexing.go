@@ -23,7 +23,7 @@ const (
 	// be done for it: what is not indexed yet is read.
 	indexEvery = time.Hour
 	// batchPieces is how many pieces are indexed in memory.
-	batchPieces = 256
+	batchPieces = 1024
 )
 
 func indexNote(p *projects.Project) string { return filepath.Join(indexDir(p), "indexed") }

@@ -283,7 +283,7 @@ const (
 	// mostSmall is how many small parts there may be: a search asks each.
 	mostSmall = 8
 	// largePieces makes a part a large one, which stays as it is.
-	largePieces = 4096
+	largePieces = 16384
 )
 
 // Tidy makes one part of the small ones where there are many, without the pieces that are
