@@ -17,6 +17,7 @@ type Conversation struct {
 	File string
 	ID   string // of the session
 	Cwd  string
+	Text func(turn int) string // what is said in a turn; nil for lines such as files have
 
 	tree  Tree
 	turns int
@@ -57,8 +58,7 @@ func (c *Conversation) Grow(size int) (int, error) {
 // turn writes a prompt, a tool call, its result and the answer: about 10 KiB.
 func (c *Conversation) turn(w *bufio.Writer) (int, error) {
 	c.turns++
-	text := string(c.tree.Content(0, c.turns))
-	text = text[:min(len(text), 8<<10)]
+	text := c.text()
 	call := fmt.Sprintf("toolu_%020d", c.turns)
 	assistant := func(stop string, block map[string]any) map[string]any {
 		return map[string]any{
@@ -78,7 +78,7 @@ func (c *Conversation) turn(w *bufio.Writer) (int, error) {
 		{"user", user(fmt.Sprintf("now do step %d in %s", c.turns, file)), map[string]any{"permissionMode": "acceptEdits"}},
 		{"assistant", assistant("tool_use", map[string]any{"type": "tool_use", "id": call, "name": "Read", "input": map[string]any{"file_path": file}}), nil},
 		{"user", user([]any{map[string]any{"type": "tool_result", "tool_use_id": call, "content": text}}), map[string]any{"toolUseResult": "read"}},
-		{"assistant", assistant("end_turn", map[string]any{"type": "text", "text": "Done: " + text[:len(text)/8]}), nil},
+		{"assistant", assistant("end_turn", map[string]any{"type": "text", "text": "Done: " + c.answer(text)}), nil},
 	} {
 		n, err := c.line(w, i, l.kind, l.message, l.more)
 		total += n
@@ -87,6 +87,22 @@ func (c *Conversation) turn(w *bufio.Writer) (int, error) {
 		}
 	}
 	return total, nil
+}
+
+// answer is what of a turn's text the agent says itself; the rest is what a tool gave it.
+func (c *Conversation) answer(text string) string {
+	if c.Text != nil {
+		return text
+	}
+	return text[:len(text)/8]
+}
+
+func (c *Conversation) text() string {
+	if c.Text != nil {
+		return c.Text(c.turns)
+	}
+	text := string(c.tree.Content(0, c.turns))
+	return text[:min(len(text), 8<<10)]
 }
 
 func (c *Conversation) line(w *bufio.Writer, i int, kind string, message, more map[string]any) (int, error) {

@@ -35,6 +35,7 @@ func experiments() []experiment {
 		{[]string{"P11"}, measureThousand},
 		{[]string{"P12"}, measureMany},
 		{[]string{"P14"}, measureCommit},
+		{[]string{"P15"}, measureSearch},
 	}
 }
 

@@ -22,6 +22,7 @@ var goals = []goal{
 	{"P12", "50 missions in 5 workspaces, all at work", "a hook's p95 ≤ 50 ms; nothing lost"},
 	{"P13", "`umbra --version`", "≤ 5 × a Go hello"},
 	{"P14", "`git commit` of 1 file with the hooks of `umbra hooks install git`, snapshot included", "adds ≤ 15 ms"},
+	{"P15", "a search in conversations, indexed, for words, pairs of words and phrases that were said somewhere", "p95 ≤ 50 ms; index ≤ 10 % of the text; ≤ 100 MB of memory"},
 }
 
 func goalOf(id string) goal {
