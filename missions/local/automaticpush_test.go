@@ -181,3 +181,57 @@ func TestAutomaticPushRefused(t *testing.T) {
 		t.Error("what can't be pushed is due again")
 	}
 }
+
+// TestAutomaticPushHangs: a remote that does not answer is given up, said, and tried again.
+func TestAutomaticPushHangs(t *testing.T) {
+	t.Parallel()
+	c := startRemote(t)
+	clock := &clockwork{time.Now()}
+	c.local.Clock = clock.time
+	hangs, ssh := c.url+"-hangs", c.url+"-ssh"
+	// What git has ssh run is its last word.
+	script := "#!/bin/sh\n[ -e '" + hangs + "' ] && exec sleep 1000\nfor last; do :; done\nexec sh -c \"$last\"\n"
+	if err := os.WriteFile(ssh, []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	caller := c.caller()
+	caller.Env["GIT_SSH_COMMAND"] = ssh
+	add := missions.AddRemoteRequest{Caller: caller, Name: "far", URL: "host:" + c.url}
+	if _, err := c.local.AddRemote(t.Context(), add); err != nil {
+		t.Fatal(err)
+	}
+	c.hook("SessionStart", map[string]any{"source": "startup"})
+	c.takeTurn("first", "a.txt", "one\n")
+	on := missions.PushRequest{Caller: caller, Remote: "far", Auto: missions.AutomaticOn}
+	if _, err := c.local.Push(t.Context(), on); err != nil {
+		t.Fatal(err)
+	}
+	problem := func() string {
+		s, err := c.local.Status(t.Context(), missions.StatusRequest{Caller: c.caller()})
+		if err != nil || len(s.Pushes) != 1 {
+			t.Fatalf("status says %+v, %v", s.Pushes, err)
+		}
+		return s.Pushes[0].Problem
+	}
+	push := func() (started int) {
+		c.local.StartDaily(func(dir string) error {
+			started++
+			_, err := c.local.HousekeepWhenQuiet(t.Context(), dir, time.Millisecond)
+			return err
+		})
+		return started
+	}
+	c.put(hangs, "")
+	c.takeTurn("second", "b.txt", "two\n")
+	c.local.PushTime = 100 * time.Millisecond
+	if n := push(); n != 1 || problem() != "the remote far has not taken it within 100ms" {
+		t.Errorf("it hangs: %d started, it says %q", n, problem())
+	}
+	if err := os.Remove(hangs); err != nil {
+		t.Fatal(err)
+	}
+	c.local.PushTime, clock.now = remotes.MostPushTime, clock.now.Add(remotes.RetryAfter)
+	if n := push(); n != 1 || problem() != "" {
+		t.Errorf("it answers: %d started, it says %q", n, problem())
+	}
+}

@@ -114,6 +114,10 @@ func (a *automatic) isDue(c *Carrier, p *projects.Project) bool {
 // next is tried.
 const RetryAfter = 10 * time.Minute
 
+// MostPushTime is how long a push by itself may take: it keeps others from the project's
+// remotes and from its housekeeping, and a connection may hang for ever.
+const MostPushTime = time.Hour
+
 // IsPushDue reports whether a process is to be started that calls PushWhenDue. It is cheap
 // enough for each idle point.
 func (c *Carrier) IsPushDue(p *projects.Project) bool {
@@ -164,13 +168,20 @@ func (c *Carrier) PushWhenDue(ctx context.Context, p *projects.Project) error {
 }
 
 func (c *Carrier) pushAlone(ctx context.Context, p *projects.Project, s *saved, r *savedRemote) error {
+	ctx, cancel := context.WithTimeout(ctx, c.PushTime)
+	defer cancel()
 	caller := missions.Caller{Cwd: p.Dir, Env: maps.Clone(r.Auto.Env)}
+	delete(caller.Env, "SSH_ASKPASS") // nobody has begun anything that a window could ask about
 	list, err := c.ownMissions(ctx, p, missions.PushRequest{Caller: caller})
 	if err != nil {
 		return err
 	}
 	result := missions.Transfer{Remote: r.Name, Missions: []missions.TransferMission{}}
-	if err := c.pushTo(ctx, p, s, r, caller, list, &result); err != nil {
+	err = c.pushTo(ctx, p, s, r, caller, list, &result)
+	if errors.Is(err, context.DeadlineExceeded) {
+		return missions.Errorf(missions.KindTimeout, "", "the remote %s has not taken it within %s", r.Name, c.PushTime)
+	}
+	if err != nil {
 		return err
 	}
 	c.noteLooked(p, r, list, result)

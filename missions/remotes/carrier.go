@@ -6,6 +6,7 @@ package remotes
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/git"
@@ -20,11 +21,15 @@ import (
 // Carrier carries missions.
 type Carrier struct {
 	*projects.Desk
+	// PushTime is how long a push by itself may take; MostPushTime.
+	PushTime  time.Duration
 	addresses *addresses.Finder
 }
 
 // New makes a Carrier.
-func New(d *projects.Desk, a *addresses.Finder) *Carrier { return &Carrier{Desk: d, addresses: a} }
+func New(d *projects.Desk, a *addresses.Finder) *Carrier {
+	return &Carrier{Desk: d, PushTime: MostPushTime, addresses: a}
+}
 
 // lockRemotes keeps all others away from the remotes of a project, and from what is being
 // fetched into it.
