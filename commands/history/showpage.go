@@ -18,7 +18,9 @@ func snapshotPage(s missions.ShowResult, o changeOptions, source *webpage.Source
 	e, title, from, files, patch, lost := s.Entry, "What changed", s.Entry.Parent, s.Files, s.Patch, s.Lost
 	if e.Turn > 0 && slices.Contains(e.Triggers, string(missions.TriggerIdle)) {
 		mission, _, _ := strings.Cut(e.Address, "@") // as it can be typed: that of another home may have the same id
-		d, err := source.Service.Diff(source.Ctx, missions.DiffRequest{Caller: source.Caller, From: mission, Turn: e.Turn, Patch: o.lines(), Paths: paths, Tolerant: true})
+		d, err := source.Service.Diff(source.Ctx, missions.DiffRequest{
+			Caller: source.Caller, From: mission, Turn: e.Turn, Patch: o.lines(), Paths: paths, Tolerant: true,
+		})
 		if err != nil {
 			return nil, err
 		}

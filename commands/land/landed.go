@@ -120,7 +120,9 @@ func Missions(ctx context.Context, c *call.Call, svc missions.Service, caller mi
 // workNotLanded are the paths that have changed in steps that are on no branch: in the mission's
 // own, and, where its workspace may go with it, in anybody's, also in no snapshot. Where any
 // content is lost it can't be told.
-func workNotLanded(ctx context.Context, svc missions.Service, caller missions.Caller, plan missions.LandingPlan, onBranches map[string]bool) (paths []string, err error) {
+func workNotLanded(
+	ctx context.Context, svc missions.Service, caller missions.Caller, plan missions.LandingPlan, onBranches map[string]bool,
+) (paths []string, err error) {
 	m := plan.Mission
 	if m.MadeByUmbra {
 		if plan, err = svc.PlanLanding(ctx, missions.LandingRequest{Caller: caller, Mission: m.ID, All: true}); err != nil {

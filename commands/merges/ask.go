@@ -119,7 +119,8 @@ func (a *asker) askPath(list []missions.MergedPath, i int) (step int, err error)
 	}
 	q := list[i]
 	p := a.c.Err
-	p.Line("%s of %d: %s  %s  %s (%s)", missions.Itoa(i+1), len(list), q.Severity, print.Path(string(q.Path)), print.Clean(q.Reason), print.Clean(strings.Join(q.Missions, ", ")))
+	p.Line("%s of %d: %s  %s  %s (%s)", missions.Itoa(i+1), len(list), q.Severity, print.Path(string(q.Path)),
+		print.Clean(q.Reason), print.Clean(strings.Join(q.Missions, ", ")))
 	writeExcerpt(p, q)
 	if err := p.Flush(); err != nil {
 		return 0, err

@@ -81,7 +81,8 @@ func (a *asker) makeScratch(running *checks.Running, r missions.MergeRequest) (m
 	if runs, err := running.RunsElsewhere(); err != nil {
 		return made, missions.Errorf(missions.KindFailed, "", "whether another command runs the check in %s can't be told: %w", left.Name, err)
 	} else if runs {
-		return made, missions.Errorf(missions.KindBusy, "wait until it has ended, then the same again", "another command runs the check of this merge, in %s", left.Name)
+		return made, missions.Errorf(missions.KindBusy, "wait until it has ended, then the same again",
+			"another command runs the check of this merge, in %s", left.Name)
 	}
 	a.c.Notice("the workspace of a check that was cut off is removed: %s", left.Name)
 	if !a.removeScratch(left) {
@@ -106,7 +107,8 @@ func (a *asker) isStillChecked() (runs bool) {
 	}
 	switch {
 	case err != nil:
-		a.say(fmt.Sprintf("note: the check of this merge may run on: %v; %s, then umbra merge --%s --into %s", err, cmp.Or(missions.AsError(err).Hint, "end it"), step, a.result.Into))
+		fix := cmp.Or(missions.AsError(err).Hint, "end it")
+		a.say(fmt.Sprintf("note: the check of this merge may run on: %v; %s, then umbra merge --%s --into %s", err, fix, step, a.result.Into))
 	case runs:
 		a.say(fmt.Sprintf("note: another command still runs the check of this merge; once it has ended: umbra merge --%s --into %s", step, a.result.Into))
 	}

@@ -120,7 +120,7 @@ func writeStatus(p *print.Printer, s missions.Status) {
 	}
 	for _, push := range s.Pushes {
 		if push.Problem != "" {
-			p.Marked(print.Red, "not pushed:", print.Clean(push.Project)+" to "+print.Clean(push.Remote)+": "+print.Clean(push.Problem)+"; in "+print.Clean(push.Path)+": "+print.Clean(push.Fix))
+			p.Marked(print.Red, "not pushed:", print.Clean(fmt.Sprintf("%s to %s: %s; in %s: %s", push.Project, push.Remote, push.Problem, push.Path, push.Fix)))
 		}
 	}
 	writeRoom(p, s)

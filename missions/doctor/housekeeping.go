@@ -54,10 +54,9 @@ func (e *Examiner) ProjectsToHousekeep(u Urgency) []string {
 // RestEvery is how often a project is tried again for which nothing could be done.
 const RestEvery = 10 * time.Minute
 
-// StartHousekeeping starts the housekeeping of a project that needs it, or is to be pruned,
-// pushed or indexed, or with which sessions are to be imported or the trash to be emptied, in a process of
-// its own, where this one may not do it. What is borrowed is no reason: a command is not
-// followed by a process for each clone.
+// StartHousekeeping starts the housekeeping of a project that needs it, or is to be pruned or
+// for which there are errands, in a process of its own, where this one may not do it. What is
+// borrowed is no reason: a command is not followed by a process for each clone.
 func (e *Examiner) StartHousekeeping(p *projects.Project) {
 	if e.StartHousekeeper == nil || e.Space.CheckRoom() != nil {
 		return
@@ -69,10 +68,9 @@ func (e *Examiner) StartHousekeeping(p *projects.Project) {
 	}
 }
 
-// StartDaily has start begin the housekeeping of a project that is to be pruned, pushed or
-// indexed by itself, or with which sessions are to be imported or the trash to be emptied: it takes memory
-// that a process which stays would keep. The others have their turn when something was written
-// again: they would all be at it at once.
+// StartDaily has start begin the housekeeping of a project that is to be pruned by itself, or for
+// which there are errands: it takes memory that a process which stays would keep. The others
+// have their turn when something was written again: they would all be at it at once.
 func (e *Examiner) StartDaily(start func(dir string) error) {
 	all, _ := e.AllProjects() // doctor says what is wrong
 	due := e.homeDue()
@@ -149,7 +147,8 @@ var errStirred = errors.New("a snapshot was taken meanwhile")
 // length of a pause, and then prunes and pushes the project, empties the trash, imports sessions
 // and indexes the project, as far as that is due. The next snapshot cuts the housekeeping off,
 // and it waits again, unless it is overdue. It ends the indexing too; not the rest, which goes on
-// beside agents. Where pushing alone is due, that is all it does. It does nothing where another process waits for that.
+// beside agents. Where pushing alone is due, that is all it does. It does nothing where another
+// process waits for that.
 func (e *Examiner) HousekeepWhenQuiet(ctx context.Context, dir string, pause time.Duration) (missions.Housekeeping, error) {
 	p, err := e.OpenProject(dir)
 	if err != nil {
