@@ -94,6 +94,12 @@ func TestForkAroundARepository(t *testing.T) {
 		},
 		"it is the .git":      func(l *lab) { l.container(".git") },
 		"nothing leads to it": func(l *lab) { l.container("app.git") },
+		"its directory is closed": func(l *lab) {
+			l.container("closed/.bare")
+			if err := os.Chmod(filepath.Join(l.top, "closed"), 0o700); err != nil {
+				l.t.Fatal(err)
+			}
+		},
 		"settings name a place": func(l *lab) {
 			l.container(".bare")
 			l.write(".git", "gitdir: ./.bare\n")
@@ -124,6 +130,11 @@ func TestForkAroundARepository(t *testing.T) {
 				t.Errorf("notes %q", made.Notes)
 			}
 			l.worksApart(made, "main", "deep/feature")
+			if st, err := os.Stat(filepath.Join(made.Worktree, "closed")); err == nil && st.Mode().Perm() != 0o700 {
+				t.Errorf("a closed directory is %v in the fork", st.Mode())
+			} else if (err == nil) != (what == "its directory is closed") {
+				t.Error(err)
+			}
 			if err == nil {
 				if got := l.git(made.Worktree, "rev-parse", "--absolute-git-dir"); !inside(got, made.Worktree) || repo.CommonDir == got {
 					t.Errorf("git around the worktrees is %s", got)
