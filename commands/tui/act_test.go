@@ -84,7 +84,7 @@ func TestOpen(t *testing.T) {
 	id := s.logs["demo"][1].ID
 	x := begin(t, s, 100, 24).keys("j", "j", "o").sees("choose a file")
 	for range 20 {
-		if f, ok := x.model.fileAt(); ok && f.Path == "greet.sh" {
+		if f, ok := x.model.details.fileAt(); ok && f.Path == "greet.sh" {
 			break
 		}
 		x.keys("j")
@@ -188,15 +188,15 @@ func TestLanes(t *testing.T) {
 func TestFailedPage(t *testing.T) {
 	s := world(100)
 	x := begin(t, s, 80, 24)
-	n := len(x.model.history.entries)
-	x.model.history.entries, x.model.history.done = x.model.history.entries[:200], false
-	x.send(loaded{mission: "demo", after: x.model.history.entries[199].ID, err: missions.Errorf(missions.KindDamaged, "umbra doctor", "a record is lost")})
-	x.model.rebuild()
+	n := len(x.model.list.history.entries)
+	x.model.list.history.entries, x.model.list.history.done = x.model.list.history.entries[:200], false
+	x.send(loaded{mission: "demo", after: x.model.list.history.entries[199].ID, err: missions.Errorf(missions.KindDamaged, "umbra doctor", "a record is lost")})
+	x.model.list.rebuild()
 	x.sees("a record is lost (umbra doctor)", "200 snapshots…")
 	x.misses("ctrl+r reads on")
 	x.keys("G").sees("✗ not read further; ctrl+r reads on")
 	x.keys("ctrl+r").misses("not read further")
-	if got := len(x.model.history.entries); got != n || !x.model.history.done {
+	if got := len(x.model.list.history.entries); got != n || !x.model.list.history.done {
 		t.Errorf("%d of %d were read on", got, n)
 	}
 	x.keys("ctrl+r")
@@ -206,7 +206,7 @@ func TestFailedPage(t *testing.T) {
 func TestWorkOfAKey(t *testing.T) {
 	work := func(turns int) (keys int) {
 		x := begin(t, world(turns), 100, 30)
-		if n := len(x.model.history.entries); n != 3*turns+1 {
+		if n := len(x.model.list.history.entries); n != 3*turns+1 {
 			t.Fatalf("%d snapshots", n)
 		}
 		x.keys("]", "]")
@@ -260,7 +260,7 @@ func TestWorkOfAnArrival(t *testing.T) {
 				t.Errorf("for a snapshot it asked %q", call)
 			}
 		}
-		if got := len(x.model.history.entries); got != 3*turns+1+n {
+		if got := len(x.model.list.history.entries); got != 3*turns+1+n {
 			t.Errorf("%d snapshots are known of %d", got, 3*turns+1+n)
 		}
 		asked = len(s.calls)

@@ -65,8 +65,8 @@ func TestCompareForks(t *testing.T) {
 	s.refused = missions.Errorf(missions.KindNotFound, "umbra compare french", "demo is not a fork")
 	x.keys("d").sees("demo is not a fork (umbra compare french)").misses("from their fork points")
 	x.keys("esc").misses("*")
-	if len(x.model.marks) != 0 {
-		t.Errorf("snapshots are marked: %q", x.model.marks)
+	if len(x.model.list.marks) != 0 {
+		t.Errorf("snapshots are marked: %q", x.model.list.marks)
 	}
 }
 

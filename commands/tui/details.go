@@ -82,7 +82,7 @@ func (d *details) forgetTurns() {
 // look shows what the cursor is on, or what two marks differ by. An answer that
 // is not known is asked for when the cursor has rested.
 func (m *model) look() tea.Cmd {
-	key, ok := m.wanted()
+	key, ok := m.list.wanted(m.at().ID)
 	if !ok {
 		m.details.have, m.details.lines = false, nil
 		return nil
@@ -93,30 +93,6 @@ func (m *model) look() tea.Cmd {
 		return nil
 	}
 	return m.o.later(restful, settled(key))
-}
-
-// wanted is what the details should be of.
-func (m *model) wanted() (detailKey, bool) {
-	if len(m.marks) == 2 {
-		older, newer := m.marks[0], m.marks[1]
-		if m.history.index(older) < m.history.index(newer) {
-			older, newer = newer, older
-		}
-		return detailKey{kind: "diff", from: older, to: newer}, true
-	}
-	if m.against != "" {
-		return detailKey{kind: "diff", from: m.against}, true
-	}
-	r, ok := m.rowAt()
-	if !ok {
-		return detailKey{}, false
-	}
-	e := m.history.entries[r.entry]
-	if r.key.turn && r.turn.n > 0 {
-		return detailKey{kind: "turn", from: m.at().ID, to: e.ID, turn: r.turn.n}, true
-	}
-	n := e.Files.Added + e.Files.Modified + e.Files.Deleted
-	return detailKey{kind: "show", from: e.ID, brief: n > mostPatchFiles}, true
 }
 
 // askDetail asks the Service.
@@ -148,11 +124,11 @@ func (m *model) askDetail(key detailKey) tea.Cmd {
 	}
 }
 
-// onDetail takes an answer; one that nobody waits for any more is remembered. It
+// take takes an answer; one that nobody waits for any more is remembered. It
 // is asked then what is on the lines of its patch.
-func (m *model) onDetail(d detail) tea.Cmd {
+func (d detail) take(m *model) tea.Cmd {
 	if d.err == nil && (d.key.kind != "diff" || d.key.to != "") {
-		m.remember(d)
+		m.details.remember(d)
 	}
 	if d.key == m.details.want {
 		m.showDetail(d)
@@ -163,12 +139,12 @@ func (m *model) onDetail(d detail) tea.Cmd {
 	return m.askPaint(d)
 }
 
-func (m *model) remember(d detail) {
-	m.details.cache = maps.Clone(m.details.cache)
-	if len(m.details.cache) >= mostDetails {
-		clear(m.details.cache)
+func (d *details) remember(x detail) {
+	d.cache = maps.Clone(d.cache)
+	if len(d.cache) >= mostDetails {
+		clear(d.cache)
 	}
-	m.details.cache[d.key.String()] = d
+	d.cache[x.key.String()] = x
 }
 
 // painted is an answer whose patch is painted.
@@ -185,10 +161,11 @@ func (m *model) askPaint(d detail) tea.Cmd {
 	}
 }
 
-// onPainted puts an answer in the place of itself, unless that was forgotten.
-func (m *model) onPainted(d detail) {
+// take puts an answer in the place of itself, unless that was forgotten.
+func (p painted) take(m *model) {
+	d := detail(p)
 	if m.details.cache[d.key.String()].number == d.number {
-		m.remember(d)
+		m.details.remember(d)
 	}
 	if m.details.have && m.details.now.number == d.number {
 		m.showDetail(d)
@@ -201,19 +178,21 @@ func (m *model) showDetail(d detail) {
 }
 
 // layDetails breaks the details into lines of the pane's width.
-func (m *model) layDetails() {
-	d := &m.details
-	d.width = m.layout().details.w
+func (m *model) layDetails() { m.details.lay(m.layout().details.w, m.o.Words, m.o.Palette) }
+
+// lay breaks the details into lines of a width.
+func (d *details) lay(width int, o Words, p highlight.Palette) {
+	d.width = width
 	d.lines, d.files = nil, nil
 	switch {
 	case !d.have || d.width == 0:
 		return
 	case d.now.err != nil:
-		d.lines = errorLines(d.now.err, d.width, m.o.Clean)
+		d.lines = errorLines(d.now.err, d.width, o.Clean)
 	case d.talking:
-		d.lines = talkLines(d.now.said, d.width, m.o.Clean)
+		d.lines = talkLines(d.now.said, d.width, o.Clean)
 	default:
-		d.lines, d.files = changeLines(d.now, d.marked, d.headers, m.o.Words, m.o.Palette)
+		d.lines, d.files = changeLines(d.now, d.marked, d.headers, o, p)
 	}
 	d.top = max(min(d.top, len(d.lines)-1), 0)
 	d.pointer = max(min(d.pointer, len(d.lines)-1), 0)
@@ -368,4 +347,26 @@ func wrapped(text string, width int, tone style) []line {
 		lines = append(lines, line{{part, tone}})
 	}
 	return lines
+}
+
+// view is the pane; somewhere reports whether there is anything for the details to be of.
+func (d *details) view(r rect, focused, somewhere bool) []string {
+	if r.w == 0 || r.h == 0 {
+		return nil
+	}
+	title := "changes"
+	if d.talking {
+		title = "conversation"
+	}
+	if n := len(d.lines); n > r.h-1 {
+		title += fmt.Sprintf("  %d%%", 100*min(d.top+r.h-1, n)/n)
+	}
+	lines := []string{heading(title, focused, r.w)}
+	for i := d.top; i < len(d.lines) && len(lines) < r.h; i++ {
+		lines = append(lines, d.lines[i].render(r.w, i == d.pointer && focused && !d.talking))
+	}
+	if !d.have && somewhere {
+		lines = append(lines, line{{"reading …", dim}}.render(r.w, false))
+	}
+	return fill(lines, r)
 }

@@ -124,28 +124,11 @@ func show(m *model, hit missions.SearchHit) tea.Cmd {
 		return nil
 	}
 	m.overlay, m.focus = nil, inRows
-	m.filter = filter{}
+	m.list.filter = filter{}
 	m.missions.shown = at
 	cmd := m.open()
-	m.history.wanted = hit.Snapshot
+	m.list.history.wanted = hit.Snapshot
 	return cmd
-}
-
-// goToWanted puts the cursor on the snapshot that was gone to, once it is known.
-func goToWanted(m *model) {
-	at := m.history.index(m.history.wanted)
-	if m.history.wanted == "" || at < 0 {
-		return
-	}
-	turn := chapterKey{m.history.entries[at].Mission, m.history.entries[at].Turn}
-	for i, r := range m.rows {
-		if !r.key.turn && r.entry == at || r.key.turn && r.folded && r.turn == turn {
-			m.cursor = i
-			m.scroll()
-			break
-		}
-	}
-	m.history.wanted = ""
 }
 
 func (f found) lines(m *model, width int) []line {

@@ -47,7 +47,7 @@ func TestSearch(t *testing.T) {
 		t.Errorf("the last call was %s, want %s", s.calls[len(s.calls)-1], want)
 	}
 	x.keys("k", "k", "enter")
-	if e, ok := x.model.entryAt(); !ok || e.ID != s.logs["other"][1].ID || x.model.at().Name != "french" {
+	if e, ok := x.model.list.entryAt(); !ok || e.ID != s.logs["other"][1].ID || x.model.at().Name != "french" {
 		t.Errorf("the cursor is at %+v", e)
 	}
 	for _, folded := range []bool{false, true} {
@@ -55,7 +55,7 @@ func TestSearch(t *testing.T) {
 			x.keys("Z")
 		}
 		x.keys("/", "tab", "wish", "enter", "enter")
-		if e, ok := x.model.entryAt(); !ok || folded && e.Turn != s.logs["demo"][4].Turn || !folded && e.ID != s.logs["demo"][4].ID || x.model.at().Name != "demo" {
+		if e, ok := x.model.list.entryAt(); !ok || folded && e.Turn != s.logs["demo"][4].Turn || !folded && e.ID != s.logs["demo"][4].ID || x.model.at().Name != "demo" {
 			t.Errorf("folded %v: the cursor is at %+v", folded, fmt.Sprint(e.ID, e.Turn))
 		}
 	}

@@ -30,7 +30,7 @@ type forked struct {
 
 // planFork shows what a fork would be.
 func (m *model) planFork() tea.Cmd {
-	if e, ok := m.entryAt(); ok {
+	if e, ok := m.list.entryAt(); ok {
 		m.lay(forking{entry: e})
 	}
 	return nil
@@ -85,8 +85,8 @@ func (f forking) make(m *model) tea.Cmd {
 	}
 }
 
-// onForked takes the outcome. An agent that is to be launched takes the terminal.
-func (m *model) onForked(msg forked) tea.Cmd {
+// take takes the outcome. An agent that is to be launched takes the terminal.
+func (msg forked) take(m *model) tea.Cmd {
 	f, ok := m.overlay.(forking)
 	if !ok || f.id != msg.id {
 		return nil
@@ -111,7 +111,7 @@ func (f forking) lines(m *model, width int) []line {
 	}
 	lines := []line{
 		{{"fork " + m.o.Clean(f.entry.Address), bold}},
-		{{m.clock(f.entry.At) + "  " + m.o.Clean(f.entry.Words()), dim}},
+		{{m.o.clock(f.entry.At) + "  " + m.o.Clean(f.entry.Words()), dim}},
 		{},
 	}
 	lines = append(lines, wrapped("Files and conversation as they were then, in a workspace of its own. "+m.o.Clean(f.entry.MissionName)+" is left as it is.", width, plain)...)

@@ -40,8 +40,8 @@ func (m *model) askHistory() tea.Cmd { return m.askPage("", firstPage) }
 
 // askPage asks for the snapshots after one that is known.
 func (m *model) askPage(after string, limit int) tea.Cmd {
-	at, path, ctx, o := m.at(), m.filter.path, m.ctx, m.o
-	then := m.history.nameAt(after)
+	at, path, ctx, o := m.at(), m.list.filter.path, m.ctx, m.o
+	then := m.list.history.nameAt(after)
 	return func() tea.Msg {
 		r := missions.LogRequest{Caller: o.Caller, Mission: at.ID, Limit: limit, Path: path, Lines: true}
 		if after != "" {
@@ -99,43 +99,44 @@ func (h *history) index(id string) int {
 	return slices.IndexFunc(h.entries, func(e missions.Entry) bool { return e.ID == id })
 }
 
-// onLoaded takes a page, and asks for the next one.
-func (m *model) onLoaded(p loaded) tea.Cmd {
+// take takes a page, and asks for the next one.
+func (p loaded) take(m *model) tea.Cmd {
 	if p.err != nil {
-		if p.mission == m.history.mission && m.history.failed == nil {
-			m.history.failed = p.err
+		if p.mission == m.list.history.mission && m.list.history.failed == nil {
+			m.list.history.failed = p.err
 			m.fail(p.err)
+			m.scroll()
 		}
 		return nil
 	}
-	m.history.failed = nil
-	if !m.history.take(p) {
+	m.list.history.failed = nil
+	if !m.list.history.take(p) {
 		return nil
 	}
 	if p.after == "" {
 		m.details.forgetTurns()
 	}
-	m.rebuild()
-	goToWanted(m)
-	return tea.Batch(m.look(), m.askRest())
+	m.list.rebuild()
+	m.list.goToWanted()
+	return tea.Batch(m.settle(), m.askRest())
 }
 
 // askRest asks for what is not known yet.
 func (m *model) askRest() tea.Cmd {
-	switch n := len(m.history.entries); {
-	case m.history.done:
+	switch n := len(m.list.history.entries); {
+	case m.list.history.done:
 		return nil
 	case n > 0:
-		return m.askPage(m.history.entries[n-1].ID, nextPage)
+		return m.askPage(m.list.history.entries[n-1].ID, nextPage)
 	}
 	return m.askHistory()
 }
 
 // readAgain asks once more for what could not be read.
 func (m *model) readAgain() tea.Cmd {
-	if m.history.failed == nil {
+	if m.list.history.failed == nil {
 		return nil
 	}
-	m.history.failed = nil
+	m.list.history.failed = nil
 	return m.askRest()
 }

@@ -53,23 +53,23 @@ func (m *model) onMoveKey(key string) (tea.Cmd, bool) {
 		}
 		return m.open(), true
 	case step != 0 && m.focus == inDetails && !m.details.talking:
-		m.movePointer(step)
+		m.details.movePointer(step, max(m.layout().details.h-1, 1))
 		return nil, true
 	case step != 0 && m.focus == inDetails:
-		m.moveDetails(step)
+		m.details.scroll(step)
 		return nil, true
 	case step != 0:
 		return m.move(step), true
 	}
 	switch key {
 	case "J":
-		m.moveDetails(1)
+		m.details.scroll(1)
 	case "K":
-		m.moveDetails(-1)
+		m.details.scroll(-1)
 	case "]":
-		return m.moveTurn(1), true
+		return m.move(m.list.toTurn(1)), true
 	case "[":
-		return m.moveTurn(-1), true
+		return m.move(m.list.toTurn(-1)), true
 	case "tab", "l", "right":
 		m.focus = (m.focus + 1) % 3
 		m.layDetails()
@@ -82,16 +82,6 @@ func (m *model) onMoveKey(key string) (tea.Cmd, bool) {
 	return nil, true
 }
 
-// moveTurn goes to the heading of the next turn, or the one before.
-func (m *model) moveTurn(step int) tea.Cmd {
-	for i := m.cursor + step; i >= 0 && i < len(m.rows); i += step {
-		if m.rows[i].key.turn {
-			return m.move(i - m.cursor)
-		}
-	}
-	return nil
-}
-
 // onViewKey takes the keys that change what is shown, and those that act.
 func (m *model) onViewKey(key string) tea.Cmd {
 	switch key {
@@ -102,22 +92,28 @@ func (m *model) onViewKey(key string) tea.Cmd {
 	case "esc":
 		return m.clear()
 	case "z":
-		return m.fold()
+		m.list.fold()
+		return m.settle()
 	case "Z":
-		return m.foldAll()
+		m.list.foldAll()
+		return m.settle()
 	case "v":
 		m.details.headers = !m.details.headers
 		m.layDetails()
 	case "space":
 		switch m.focus {
 		case inDetails:
-			m.markPath()
+			if !m.details.markPath() {
+				m.say("no file is on this line")
+			}
+			m.layDetails()
 			return nil
 		case inMissions:
 			m.missions.mark()
 			return nil
 		}
-		return m.mark()
+		m.list.mark()
+		return m.look()
 	case "d":
 		if m.focus == inMissions {
 			return compareForks(m)
@@ -127,11 +123,11 @@ func (m *model) onViewKey(key string) tea.Cmd {
 		m.details.talking, m.details.top = !m.details.talking, 0
 		m.layDetails()
 	case "/":
-		m.lay(askFilter(m.filter.typed))
+		m.lay(askFilter(m.list.filter.typed))
 	case "p":
 		m.askPin()
 	case "y":
-		if e, ok := m.entryAt(); ok {
+		if e, ok := m.list.entryAt(); ok {
 			m.say("copied " + e.ID)
 			return tea.SetClipboard(e.ID)
 		}
@@ -167,8 +163,8 @@ func (m *model) clear() tea.Cmd {
 	case m.focus == inMissions && len(m.missions.marks) > 0:
 		m.missions.marks = nil
 		return nil
-	case len(m.marks) > 0, m.against != "":
-		m.marks, m.against = nil, ""
+	case len(m.list.marks) > 0, m.list.against != "":
+		m.list.marks, m.list.against = nil, ""
 		return m.look()
 	}
 	return m.narrow("")
@@ -176,66 +172,13 @@ func (m *model) clear() tea.Cmd {
 
 // narrow filters the list.
 func (m *model) narrow(typed string) tea.Cmd {
-	before := m.filter
-	m.filter = parseFilter(typed)
-	if m.filter.path != before.path {
+	before := m.list.filter
+	m.list.filter = parseFilter(typed)
+	if m.list.filter.path != before.path {
 		return m.open()
 	}
-	m.rebuild()
-	m.scroll()
-	return m.look()
-}
-
-// fold folds the turn of the cursor, or unfolds it.
-func (m *model) fold() tea.Cmd {
-	r, ok := m.rowAt()
-	if !ok {
-		return nil
-	}
-	folded := map[chapterKey]bool{}
-	for k, v := range m.folded {
-		folded[k] = v
-	}
-	folded[r.turn] = !folded[r.turn]
-	return m.refold(folded)
-}
-
-// foldAll folds all turns, or unfolds them if any is folded.
-func (m *model) foldAll() tea.Cmd {
-	folded := map[chapterKey]bool{}
-	for _, r := range m.rows {
-		if r.key.turn && r.folded {
-			return m.refold(map[chapterKey]bool{})
-		}
-		folded[r.turn] = true
-	}
-	return m.refold(folded)
-}
-
-func (m *model) refold(folded map[chapterKey]bool) tea.Cmd {
-	r, _ := m.rowAt()
-	m.folded = folded
-	m.rebuild()
-	for i, x := range m.rows {
-		if x.key == r.key || x.key.turn && x.turn == r.turn {
-			m.cursor = i
-			if x.key == r.key {
-				break
-			}
-		}
-	}
-	m.scroll()
-	return m.look()
-}
-
-// mark marks the snapshot; a third mark drops the first.
-func (m *model) mark() tea.Cmd {
-	e, ok := m.entryAt()
-	if !ok {
-		return nil
-	}
-	m.marks = marked(m.marks, e.ID)
-	return m.look()
+	m.list.rebuild()
+	return m.settle()
 }
 
 // marked are two marks at most, of which one is put on something, or taken from it.
@@ -251,15 +194,15 @@ func marked(marks []string, id string) []string {
 // compare shows what differs: between the mark and the cursor, or between the
 // cursor and the workspace now.
 func (m *model) compare() tea.Cmd {
-	e, ok := m.entryAt()
+	e, ok := m.list.entryAt()
 	switch {
 	case !ok:
 		return nil
-	case len(m.marks) == 1 && m.marks[0] != e.ID:
-		m.marks = []string{m.marks[0], e.ID}
+	case len(m.list.marks) == 1 && m.list.marks[0] != e.ID:
+		m.list.marks = []string{m.list.marks[0], e.ID}
 		return m.look()
 	}
-	m.against = e.ID
+	m.list.against = e.ID
 	m.say("compared with the workspace as it is now; esc goes back")
 	return m.look()
 }

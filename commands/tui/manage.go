@@ -117,7 +117,7 @@ func removeMission(m *model, at missions.Mission) tea.Cmd {
 
 // askReport asks what a fork reports to its parent's agent.
 func askReport(m *model, at missions.Mission) {
-	if !m.isFork(at, "has nobody to report to") {
+	if !isFork(m, at, "has nobody to report to") {
 		return
 	}
 	title := "report of " + m.o.Clean(at.Name)
@@ -135,7 +135,7 @@ func askReport(m *model, at missions.Mission) {
 }
 
 // isFork reports whether a mission is a fork, and says what it lacks if it is none.
-func (m *model) isFork(at missions.Mission, lacks string) bool {
+func isFork(m *model, at missions.Mission, lacks string) bool {
 	if at.Parent == nil {
 		m.fail(missions.Errorf(missions.KindNotFound, "f makes a fork", "mission %s is not a fork: it %s", at.Name, lacks))
 	}

@@ -29,8 +29,8 @@ func clicked(m *model, c tea.MouseClickMsg) tea.Cmd {
 		if to := m.details.top + at; to < len(m.details.lines) && !m.details.talking {
 			m.details.pointer = to
 		}
-	case m.top+at < len(m.rows):
-		return m.move(m.top + at - m.cursor)
+	case m.list.top+at < len(m.list.rows):
+		return m.move(m.list.top + at - m.list.cursor)
 	}
 	return nil
 }
@@ -54,7 +54,7 @@ func wheeled(m *model, w tea.MouseWheelMsg) tea.Cmd {
 			return m.open()
 		}
 	case p == inDetails:
-		m.moveDetails(step)
+		m.details.scroll(step)
 	default:
 		return m.move(step)
 	}

@@ -43,19 +43,19 @@ func TestMouse(t *testing.T) {
 			t.Parallel()
 			x := begin(t, world(20), size[0], size[1])
 			x.click("turn 19")
-			if at := x.model.rows[x.model.cursor]; !at.key.turn || at.turn.n != 19 || x.model.focus != inRows {
+			if at := x.model.list.rows[x.model.list.cursor]; !at.key.turn || at.turn.n != 19 || x.model.focus != inRows {
 				t.Errorf("a click on turn 19 goes to %+v in pane %d", at, x.model.focus)
 			}
-			before := x.model.cursor
+			before := x.model.list.cursor
 			x.wheel("turn 19", tea.MouseWheelDown)
-			if x.model.cursor != before+wheelStep {
-				t.Errorf("the wheel goes from row %d to %d", before, x.model.cursor)
+			if x.model.list.cursor != before+wheelStep {
+				t.Errorf("the wheel goes from row %d to %d", before, x.model.list.cursor)
 			}
 			for range 100 {
 				x.wheel("snapshots", tea.MouseWheelUp)
 			}
-			if x.model.cursor != 0 {
-				t.Errorf("the wheel ends at row %d", x.model.cursor)
+			if x.model.list.cursor != 0 {
+				t.Errorf("the wheel ends at row %d", x.model.list.cursor)
 			}
 			if name != "one" {
 				x.click("changes")

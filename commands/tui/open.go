@@ -29,7 +29,7 @@ func (m *model) openFile(edit bool) tea.Cmd {
 		m.say("this is being read still")
 		return nil
 	}
-	f, ok := m.fileAt()
+	f, ok := m.details.fileAt()
 	if m.focus != inDetails || !ok {
 		if len(m.details.now.files) != 1 || m.focus == inDetails {
 			m.focus = inDetails
@@ -64,8 +64,8 @@ func (d detail) sideOf(f missions.FileChange) (moment, path string) {
 	return d.before, f.Path
 }
 
-// onOpened hands the terminal to the program that shows the file.
-func (m *model) onOpened(msg opened) tea.Cmd {
+// take hands the terminal to the program that shows the file.
+func (msg opened) take(m *model) tea.Cmd {
 	if msg.err != nil {
 		m.fail(msg.err)
 		return nil
@@ -79,7 +79,8 @@ func (m *model) onOpened(msg opened) tea.Cmd {
 	return m.o.release(aside(show), func(err error) tea.Msg { return closed{note, err} })
 }
 
-func (m *model) onClosed(msg closed) {
+// take tells the user of it.
+func (msg closed) take(m *model) {
 	switch {
 	case msg.err != nil:
 		m.fail(msg.err)

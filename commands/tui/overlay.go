@@ -44,17 +44,8 @@ func (m *model) over(lines []string) []string {
 	for i, l := range inside[from : from+h] {
 		frame(top+1+i, "│ "+l.render(w, false)+" │")
 	}
-	frame(top+1+h, "└"+m.more(from+h, len(inside), width-2)+"┘")
+	frame(top+1+h, "└"+lowerEdge(from+h, len(inside), width-2)+"┘")
 	return lines
-}
-
-// more is the lower edge of an overlay, which says if there is more below it.
-func (m *model) more(shown, all, width int) string {
-	text := ""
-	if shown < all {
-		text = fmt.Sprintf("─ %d more below ", all-shown)
-	}
-	return ansi.Truncate(text, width, "") + strings.Repeat("─", max(width-ansi.StringWidth(text), 0))
 }
 
 // scrollOver takes a key that scrolls the overlay, and reports whether it does.
@@ -160,4 +151,13 @@ func (i input) keys(*model) string {
 		return "enter takes it  tab the other  esc goes back  ctrl+u empties it"
 	}
 	return "enter takes it  esc goes back  ctrl+u empties it"
+}
+
+// lowerEdge is the lower edge of an overlay, which says if there is more below it.
+func lowerEdge(shown, all, width int) string {
+	text := ""
+	if shown < all {
+		text = fmt.Sprintf("─ %d more below ", all-shown)
+	}
+	return ansi.Truncate(text, width, "") + strings.Repeat("─", max(width-ansi.StringWidth(text), 0))
 }

@@ -9,41 +9,34 @@ import (
 // current reports whether what is shown is what is wanted: it may come later.
 func (d *details) current() bool { return d.have && d.now.key == d.want }
 
-// moveDetails scrolls the details.
-func (m *model) moveDetails(n int) {
-	m.details.top = max(min(m.details.top+n, len(m.details.lines)-1), 0)
-}
+// scroll scrolls the details.
+func (d *details) scroll(n int) { d.top = max(min(d.top+n, len(d.lines)-1), 0) }
 
-// movePointer puts the pointer so many lines further, and keeps it on the screen.
-func (m *model) movePointer(n int) {
-	d := &m.details
+// movePointer puts the pointer so many lines further, and keeps it on a screen of so many.
+func (d *details) movePointer(n, screen int) {
 	d.pointer = max(min(d.pointer+n, len(d.lines)-1), 0)
-	h := max(m.layout().details.h-1, 1)
-	d.top = max(min(d.top, d.pointer), d.pointer-h+1)
+	d.top = max(min(d.top, d.pointer), d.pointer-screen+1)
 }
 
 // fileAt is the file that the pointer is on: in the list of what changed, or in
 // the patch.
-func (m *model) fileAt() (missions.FileChange, bool) {
-	d := &m.details
+func (d *details) fileAt() (missions.FileChange, bool) {
 	if !d.current() || d.pointer >= len(d.files) || d.files[d.pointer] < 0 {
 		return missions.FileChange{}, false
 	}
 	return d.now.files[d.files[d.pointer]], true
 }
 
-// markPath marks the path that the pointer is on, or no longer.
-func (m *model) markPath() {
-	f, ok := m.fileAt()
+// markPath marks the path that the pointer is on, or no longer. It reports false if it is on none.
+func (d *details) markPath() bool {
+	f, ok := d.fileAt()
 	if !ok {
-		m.say("no file is on this line")
-		return
+		return false
 	}
-	d := &m.details
 	if i := slices.Index(d.marked, f.Path); i >= 0 {
 		d.marked = slices.Delete(slices.Clone(d.marked), i, i+1)
 	} else {
 		d.marked = append(slices.Clip(d.marked), f.Path)
 	}
-	m.layDetails()
+	return true
 }

@@ -16,7 +16,7 @@ type pinned struct {
 
 // askPin asks for the name of a pin.
 func (m *model) askPin() {
-	e, ok := m.entryAt()
+	e, ok := m.list.entryAt()
 	if !ok {
 		return
 	}
@@ -29,15 +29,16 @@ func (m *model) askPin() {
 	}})
 }
 
-func (m *model) onPinned(p pinned) {
+// take tells the user of it.
+func (p pinned) take(m *model) {
 	if p.err != nil {
 		m.fail(p.err)
 		return
 	}
 	m.say(m.o.Clean(p.pin.Name) + " is " + m.o.Short(p.pin.Snapshot))
-	if i := m.history.index(p.pin.Snapshot); i >= 0 {
-		m.history.entries = slices.Clone(m.history.entries)
-		e := &m.history.entries[i]
+	if i := m.list.history.index(p.pin.Snapshot); i >= 0 {
+		m.list.history.entries = slices.Clone(m.list.history.entries)
+		e := &m.list.history.entries[i]
 		e.Pins = append(slices.Clip(e.Pins), p.pin.Name)
 	}
 }

@@ -82,7 +82,7 @@ type planned struct {
 // planRestore shows what a restore of the snapshot would do: of the marked paths,
 // where there are any and the keys go to them.
 func (m *model) planRestore() tea.Cmd {
-	e, ok := m.entryAt()
+	e, ok := m.list.entryAt()
 	if !ok {
 		return nil
 	}
@@ -171,8 +171,8 @@ func (p plan) restore(ctx context.Context, o Options, preview bool) (missions.Re
 	return o.Service.Restore(ctx, r)
 }
 
-// onPlanned takes a plan or an outcome.
-func (m *model) onPlanned(msg planned) tea.Cmd {
+// take takes a plan or an outcome.
+func (msg planned) take(m *model) tea.Cmd {
 	p, ok := m.overlay.(plan)
 	if !ok || p.id != msg.id {
 		return nil
@@ -295,7 +295,7 @@ func (p plan) lines(m *model, width int) []line {
 	}
 	if p.kind == restorePlan {
 		lines[0] = line{{"restore " + m.o.Clean(p.mission.Name) + " to " + m.o.Clean(p.entry.Address), bold}}
-		lines = append(lines, line{{m.clock(p.entry.At) + "  " + m.o.Clean(p.entry.Words()), dim}})
+		lines = append(lines, line{{m.o.clock(p.entry.At) + "  " + m.o.Clean(p.entry.Words()), dim}})
 		lines = append(lines, p.scopeLines("put back:", width)...)
 	}
 	if chosen := p.chosen(); chosen != "" {

@@ -150,7 +150,7 @@ func TestRestoreMarkedPaths(t *testing.T) {
 	s.plan = missions.RestoreResult{Modify: []string{"greet.sh"}}
 	x := begin(t, s, 100, 24).keys("j", "j", "tab", "space").sees("no file is on this line")
 	for range 20 {
-		if f, ok := x.model.fileAt(); ok && f.Path == "greet.sh" {
+		if f, ok := x.model.details.fileAt(); ok && f.Path == "greet.sh" {
 			break
 		}
 		x.keys("j")

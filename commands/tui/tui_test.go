@@ -131,7 +131,7 @@ func (x *session) misses(not string) *session {
 
 // under is the id of the snapshot that the cursor is on.
 func (x *session) under() string {
-	e, _ := x.model.entryAt()
+	e, _ := x.model.list.entryAt()
 	return e.ID
 }
 
@@ -195,7 +195,7 @@ func TestMove(t *testing.T) {
 	s := world(40)
 	demo := s.logs["demo"]
 	x := begin(t, s, 80, 24)
-	if x.under() != demo[0].ID || !x.model.rows[0].key.turn {
+	if x.under() != demo[0].ID || !x.model.list.rows[0].key.turn {
 		t.Fatalf("it begins at %s", x.under())
 	}
 	x.keys("j", "j")
@@ -203,7 +203,7 @@ func TestMove(t *testing.T) {
 		t.Errorf("two down is %s", x.under())
 	}
 	x.keys("]")
-	if r, _ := x.model.rowAt(); !r.key.turn || r.turn.n != 39 {
+	if r, _ := x.model.list.rowAt(); !r.key.turn || r.turn.n != 39 {
 		t.Errorf("the next turn is %+v", r)
 	}
 	x.keys("[", "G")
@@ -212,8 +212,8 @@ func TestMove(t *testing.T) {
 	}
 	x.sees("mission begins")
 	x.keys("g", "pgdown")
-	if x.model.cursor != 20 {
-		t.Errorf("a page is %d rows", x.model.cursor)
+	if x.model.list.cursor != 20 {
+		t.Errorf("a page is %d rows", x.model.list.cursor)
 	}
 	x.keys("y")
 	if x.copy != x.under() {
@@ -259,10 +259,10 @@ func TestLive(t *testing.T) {
 func TestPages(t *testing.T) {
 	s := world(1500)
 	x := begin(t, s, 80, 24)
-	if got := x.model.history.entries; len(got) != len(s.logs["demo"]) || !x.model.history.done {
-		t.Fatalf("%d of %d snapshots, done %v", len(got), len(s.logs["demo"]), x.model.history.done)
+	if got := x.model.list.history.entries; len(got) != len(s.logs["demo"]) || !x.model.list.history.done {
+		t.Fatalf("%d of %d snapshots, done %v", len(got), len(s.logs["demo"]), x.model.list.history.done)
 	}
-	for i, e := range x.model.history.entries {
+	for i, e := range x.model.list.history.entries {
 		if e.ID != s.logs["demo"][i].ID {
 			t.Fatalf("snapshot %d is %s", i, e.ID)
 		}
@@ -281,13 +281,13 @@ func TestPages(t *testing.T) {
 // What comes late is for another place, and is not shown.
 func TestLateAnswers(t *testing.T) {
 	x := begin(t, world(4), 80, 24)
-	n := len(x.model.history.entries)
+	n := len(x.model.list.history.entries)
 	x.send(loaded{mission: "gone", entries: story("gone", 1)})
 	x.send(loaded{mission: "demo", after: "not the last", entries: story("gone", 1)})
 	x.send(loaded{mission: "gone", err: errors.New("of another mission")})
 	x.send(detail{key: detailKey{kind: "show", from: "elsewhere"}, patch: highlight.Patch("+of another\n")})
-	if len(x.model.history.entries) != n {
-		t.Errorf("%d snapshots became %d", n, len(x.model.history.entries))
+	if len(x.model.list.history.entries) != n {
+		t.Errorf("%d snapshots became %d", n, len(x.model.list.history.entries))
 	}
 	x.misses("of another")
 }
@@ -296,7 +296,7 @@ func TestFoldAndFilter(t *testing.T) {
 	s := world(4)
 	x := begin(t, s, 80, 24).keys("j", "j", "z")
 	x.sees("▸ turn 4", "▾ turn 3", "3 snapshots")
-	if r, _ := x.model.rowAt(); !r.key.turn || r.turn.n != 4 {
+	if r, _ := x.model.list.rowAt(); !r.key.turn || r.turn.n != 4 {
 		t.Errorf("after folding the cursor is on %+v", r)
 	}
 	x.keys("z").sees("▾ turn 4")
@@ -308,8 +308,8 @@ func TestFoldAndFilter(t *testing.T) {
 	x.keys("j", "space", "d", "enter") // nothing is there to act on
 	x.keys("esc").sees("turn 3")
 	x.keys("/", "path:greet.sh", "enter")
-	if last := s.calls[len(s.calls)-2]; last != "log demo 200 greet.sh" || len(x.model.history.entries) != 1 {
-		t.Errorf("a path was asked for by %q and gave %d", last, len(x.model.history.entries))
+	if last := s.calls[len(s.calls)-2]; last != "log demo 200 greet.sh" || len(x.model.list.history.entries) != 1 {
+		t.Errorf("a path was asked for by %q and gave %d", last, len(x.model.list.history.entries))
 	}
 	x.keys("/", "x", "esc").sees("path:greet.sh")
 }
@@ -319,11 +319,11 @@ func TestPageAfterRename(t *testing.T) {
 	s := world(4)
 	x := begin(t, s, 80, 24).keys("/", "path:greet.sh", "enter")
 	m := x.model
-	m.history.entries = slices.Clone(s.logs["demo"][:4])
-	m.history.entries[1].RenamedFrom = "hello.sh"
-	m.history.entries[3].RenamedFrom = "hi.sh"
+	m.list.history.entries = slices.Clone(s.logs["demo"][:4])
+	m.list.history.entries[1].RenamedFrom = "hello.sh"
+	m.list.history.entries[3].RenamedFrom = "hi.sh"
 	for i, name := range []string{"greet.sh", "greet.sh", "hello.sh", "hello.sh"} {
-		after := m.history.entries[i].ID
+		after := m.list.history.entries[i].ID
 		page, _ := m.askPage(after, 10)().(loaded)
 		if want := "log " + after + " 11 " + name; s.calls[len(s.calls)-1] != want || page.path != "greet.sh" || page.after != after {
 			t.Errorf("the page after %s is asked for by %q, want %q; it is %+v", after, s.calls[len(s.calls)-1], want, page)
@@ -345,8 +345,8 @@ func TestCompare(t *testing.T) {
 		t.Errorf("d asks %q, want %q", s.calls[len(s.calls)-1], want)
 	}
 	x.keys("j", "space", "G", "d")
-	if len(x.model.marks) != 2 {
-		t.Errorf("d with a mark leaves %d marks", len(x.model.marks))
+	if len(x.model.list.marks) != 2 {
+		t.Errorf("d with a mark leaves %d marks", len(x.model.list.marks))
 	}
 	x.keys("space", "space").keys("esc", "g")
 	if want := "diff demo  4"; !slices.Contains(s.calls, want) {

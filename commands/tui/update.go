@@ -28,6 +28,12 @@ type (
 	noticed missions.Notice
 )
 
+// answer is a message that only changes what is shown; question also asks for something.
+type (
+	answer   interface{ take(*model) }
+	question interface{ take(*model) tea.Cmd }
+)
+
 // Update takes one message.
 func (m model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	cmd := m.take(msg) // which changes m
@@ -48,48 +54,16 @@ func (m *model) take(msg tea.Msg) tea.Cmd {
 		return wheeled(m, msg)
 	case tea.PasteMsg:
 		m.onPaste(msg.Content)
-	case listed:
-		return m.onListed(msg)
 	case tick:
 		return m.askMissions(true)
-	case loaded:
-		cmd := m.onLoaded(msg)
-		m.scroll()
-		return cmd
 	case settled:
 		if detailKey(msg) == m.details.want {
 			return m.askDetail(m.details.want)
 		}
-	case detail:
-		return m.onDetail(msg)
-	case painted:
-		m.onPainted(detail(msg))
-	case pinned:
-		m.onPinned(msg)
-	case planned:
-		return m.onPlanned(msg)
-	case answered:
-		return msg.take(m)
-	case compared:
+	case answer:
 		msg.take(m)
-	case contestants:
-		msg.take(m)
-	case hits:
-		msg.take(m)
-	case radar:
-		msg.take(m)
-	case merged:
+	case question:
 		return msg.take(m)
-	case mergeText:
-		return msg.take(m)
-	case mergeEdited:
-		return msg.take(m)
-	case forked:
-		return m.onForked(msg)
-	case opened:
-		return m.onOpened(msg)
-	case closed:
-		m.onClosed(msg)
 	case noticed:
 		m.say(m.o.Clean(msg.Text))
 	}
@@ -104,9 +78,9 @@ func (m *model) askMissions(beat bool) tea.Cmd {
 	}
 }
 
-// onListed takes the missions, and asks for the history of the one that is
+// take takes the missions, and asks for the history of the one that is
 // shown if it has grown.
-func (m *model) onListed(l listed) tea.Cmd {
+func (l listed) take(m *model) tea.Cmd {
 	var again tea.Cmd
 	if l.beat {
 		again = m.o.later(fresh, tick{})
@@ -125,9 +99,9 @@ func (m *model) onListed(l listed) tea.Cmd {
 	}
 	var history tea.Cmd
 	switch {
-	case m.at().ID != m.history.mission:
+	case m.at().ID != m.list.history.mission:
 		history = m.open()
-	case m.at().Head != m.history.head:
+	case m.at().Head != m.list.history.head:
 		history = m.askHistory()
 	}
 	return tea.Batch(history, askRadar(m), askContest(m), again)
@@ -136,39 +110,32 @@ func (m *model) onListed(l listed) tea.Cmd {
 // open begins to show the mission.
 func (m *model) open() tea.Cmd {
 	m.close()
-	m.history.mission, m.history.path = m.at().ID, m.filter.path
+	m.list.history.mission, m.list.history.path = m.at().ID, m.list.filter.path
 	return m.askHistory()
 }
 
 // close empties the screen.
 func (m *model) close() {
-	m.history = history{}
-	m.rows, m.cursor, m.top, m.marks, m.against = nil, 0, 0, nil, ""
+	m.list.history = history{}
+	m.list.rows, m.list.cursor, m.list.top, m.list.marks, m.list.against = nil, 0, 0, nil, ""
 	m.details.have, m.details.lines = false, nil
 	m.details.turn(detailKey{})
 }
 
-// scroll keeps the cursor on the screen.
-func (m *model) scroll() {
-	h := max(m.layout().rows.h-1, 1)
-	n, last := len(m.rows), m.cursor
-	if m.history.failed != nil { // which is said below them
-		n++
-		last = m.cursor + max(m.cursor-(n-3), 0)
-	}
-	m.top = min(m.top, m.cursor)
-	m.top = max(m.top, last-h+1)
-	m.top = max(min(m.top, n-h), 0)
+// settle keeps the cursor on the screen, and shows what it is on.
+func (m *model) settle() tea.Cmd {
+	m.scroll()
+	return m.look()
 }
+
+// scroll keeps the cursor on the screen.
+func (m *model) scroll() { m.list.scroll(max(m.layout().rows.h-1, 1)) }
 
 // move puts the cursor so many rows further.
 func (m *model) move(n int) tea.Cmd {
-	before := m.cursor
-	m.cursor = max(min(m.cursor+n, len(m.rows)-1), 0)
-	m.scroll()
-	if m.cursor == before {
+	if !m.list.move(n) {
+		m.scroll()
 		return nil
 	}
-	m.against = ""
-	return m.look()
+	return m.settle()
 }
