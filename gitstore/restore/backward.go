@@ -188,7 +188,7 @@ func (r *run) withdraw(i int, old spot, ok bool) error {
 		// What was there before had the same content.
 		return nil
 	}
-	aside, err := r.quarantine(spot{r.Root, c.Path}, i)
+	aside, err := r.displace(spot{r.Root, c.Path}, i)
 	if err != nil {
 		return r.notThere(i, err)
 	}
@@ -217,13 +217,13 @@ func (r *run) revive(i int) (spot, error) {
 	if err := r.step("revived %s", c.Path); err != nil {
 		return at, err
 	}
-	return r.quarantine(at, i)
+	return r.displace(at, i)
 }
 
 // hasDisplaced tells whether anything was taken from the path.
-func (r *run) hasDisplaced(i int) bool {
-	return slices.ContainsFunc(r.slotsOf(i), func(s spot) bool {
+func (q *quarantine) hasDisplaced(i int) bool {
+	return slices.ContainsFunc(q.slotsOf(i), func(s spot) bool {
 		_, err := s.root.Lstat(s.path)
-		return err == nil && !r.isStaged(i, s)
+		return err == nil && !q.isStaged(i, s)
 	})
 }

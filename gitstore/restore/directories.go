@@ -34,27 +34,27 @@ func statDir(root *beneath.Root, dir string) (beneath.Stat, bool, error) {
 }
 
 // chmodDir changes a directory's bits if they are from.
-func (r *run) chmodDir(m DirMode) error {
-	st, there, err := statDir(r.Root, m.Path)
+func (w *Work) chmodDir(m DirMode) error {
+	st, there, err := statDir(w.Root, m.Path)
 	if err != nil || !there || st.Perm() != m.From || m.From == m.To {
 		return err
 	}
-	if err := r.step("chmod %s", m.Path); err != nil {
+	if err := w.step("chmod %s", m.Path); err != nil {
 		return err
 	}
 	failpoint.Hit("restore.chmod.directory")
 	if m.Path == "" {
-		return r.chmodRoot(m.To)
+		return w.chmodRoot(m.To)
 	}
-	if err := r.Root.Chmod(m.Path, m.To); err != nil && !absent(err) {
+	if err := w.Root.Chmod(m.Path, m.To); err != nil && !absent(err) {
 		return err
 	}
 	return nil
 }
 
 // chmodRoot changes the workspace's own directory.
-func (r *run) chmodRoot(perm uint32) error {
-	dir, err := os.Open(r.Root.Path())
+func (w *Work) chmodRoot(perm uint32) error {
+	dir, err := os.Open(w.Root.Path())
 	if err != nil {
 		return err
 	}
@@ -63,8 +63,8 @@ func (r *run) chmodRoot(perm uint32) error {
 	if err != nil {
 		return err
 	}
-	if st.Identity() != r.Root.Identity() {
-		return fmt.Errorf("%s: %w", r.Root.Path(), beneath.ErrMoved)
+	if st.Identity() != w.Root.Identity() {
+		return fmt.Errorf("%s: %w", w.Root.Path(), beneath.ErrMoved)
 	}
 	return os.NewSyscallError("chmod", syscall.Fchmod(int(dir.Fd()), perm))
 }
@@ -90,13 +90,13 @@ func (r *run) openDirs() error {
 }
 
 // openDir makes one directory writable, and returns how to put its mode back.
-func (r *run) openDir(dir string) (DirMode, error) {
-	st, there, err := statDir(r.Root, dir)
+func (w *Work) openDir(dir string) (DirMode, error) {
+	st, there, err := statDir(w.Root, dir)
 	if err != nil || !there || st.Perm()&0o300 == 0o300 {
 		return DirMode{Path: dir}, err
 	}
 	m := DirMode{Path: dir, From: st.Perm(), To: st.Perm() | 0o700}
-	return DirMode{Path: dir, From: m.To, To: m.From}, r.chmodDir(m)
+	return DirMode{Path: dir, From: m.To, To: m.From}, w.chmodDir(m)
 }
 
 // closeDirs puts their modes back, the deepest first.
@@ -110,18 +110,18 @@ func (r *run) closeDirs() error {
 
 // makeDir makes one directory, open to ourselves until all is in place. One that had an
 // owner or an ACL is closed to others until it has them again.
-func (r *run) makeDir(d Directory) error {
+func (w *Work) makeDir(d Directory) error {
 	perm := uint32(0o777)
 	if d.Kept != nil {
 		perm = 0o700
 	} else if bits, known := d.Perm.Known(); known {
 		perm = attributes.WithoutMask(bits) | 0o700
 	}
-	if err := r.step("mkdir %s", d.Path); err != nil {
+	if err := w.step("mkdir %s", d.Path); err != nil {
 		return err
 	}
 	failpoint.Hit("restore.mkdir")
-	err := r.Root.Mkdir(d.Path, perm)
+	err := w.Root.Mkdir(d.Path, perm)
 	// Where something is in the way, what should be below is left.
 	if err == nil || errors.Is(err, fs.ErrExist) || absent(err) {
 		return nil
@@ -131,8 +131,8 @@ func (r *run) makeDir(d Directory) error {
 
 // dressDir gives a directory that was made its permission bits, past the umask, and what
 // else is known of it.
-func (r *run) dressDir(d Directory) error {
-	st, there, err := statDir(r.Root, d.Path)
+func (w *Work) dressDir(d Directory) error {
+	st, there, err := statDir(w.Root, d.Path)
 	perm, known := d.Perm.Known()
 	if d.Kept != nil {
 		perm = uint32(d.Kept.Mode)
@@ -140,7 +140,7 @@ func (r *run) dressDir(d Directory) error {
 	if err != nil || !there || d.Kept == nil && !known {
 		return err
 	}
-	dir, err := r.Root.OpenDir(d.Path)
+	dir, err := w.Root.OpenDir(d.Path)
 	if err != nil {
 		if absent(err) || beneath.ObstacleOf(err) != "" && st.Perm() == perm {
 			return nil // nothing was made here, or somebody else has made it
@@ -148,39 +148,39 @@ func (r *run) dressDir(d Directory) error {
 		return err
 	}
 	defer dir.Close()
-	if err := r.step("dress %s", d.Path); err != nil {
+	if err := w.step("dress %s", d.Path); err != nil {
 		return err
 	}
 	failpoint.Hit("restore.dress.directory")
 	if d.Kept == nil {
-		return dressNewDir(r, d, dir, perm)
+		return dressNewDir(w, d, dir, perm)
 	}
 	lost := d.Kept.Give(dir)
-	if err := r.Root.Chtimes(d.Path, d.Kept.Time(), d.Kept.Time()); err != nil && !absent(err) {
+	if err := w.Root.Chtimes(d.Path, d.Kept.Time(), d.Kept.Time()); err != nil && !absent(err) {
 		lost = append(lost, attributes.Lost{What: "time", Err: err})
 	}
-	noteLost(r, d.Path, lost)
+	w.noteLost(d.Path, lost)
 	return nil
 }
 
 // dressNewDir is for a directory of which a snapshot alone tells.
-func dressNewDir(r *run, d Directory, dir *beneath.Dir, perm uint32) error {
-	above, err := openAbove(r, d.Path)
+func dressNewDir(w *Work, d Directory, dir *beneath.Dir, perm uint32) error {
+	above, err := openAbove(w, d.Path)
 	if err != nil {
 		return err
 	}
 	defer above.Close()
-	noteLost(r, d.Path, attributes.Inherit(above, dir, perm, true))
+	w.noteLost(d.Path, attributes.Inherit(above, dir, perm, true))
 	return nil
 }
 
 // removeDir removes a directory if it is empty, and tells whether it is gone.
-func (r *run) removeDir(d Directory) (bool, error) {
-	if err := r.step("rmdir %s", d.Path); err != nil {
+func (w *Work) removeDir(d Directory) (bool, error) {
+	if err := w.step("rmdir %s", d.Path); err != nil {
 		return false, err
 	}
 	failpoint.Hit("restore.rmdir")
-	err := r.Root.Rmdir(d.Path)
+	err := w.Root.Rmdir(d.Path)
 	switch {
 	case err == nil, errors.Is(err, fs.ErrNotExist):
 		return true, nil
@@ -191,16 +191,16 @@ func (r *run) removeDir(d Directory) (bool, error) {
 }
 
 // rename changes the spelling of a name.
-func (r *run) rename(n Rename) error {
-	from, err := lookAt(r.Root, n.From)
+func (w *Work) rename(n Rename) error {
+	from, err := lookAt(w.Root, n.From)
 	if err != nil || !from.there {
 		return err
 	}
-	to, err := lookAt(r.Root, n.To)
+	to, err := lookAt(w.Root, n.To)
 	if err != nil {
 		return err
 	}
-	if err := r.step("rename %s", n.From); err != nil {
+	if err := w.step("rename %s", n.From); err != nil {
 		return err
 	}
 	if to.there && to.stat.Identity() != from.stat.Identity() {
@@ -208,9 +208,9 @@ func (r *run) rename(n Rename) error {
 	}
 	if to.there {
 		// One file by both names: nothing can be replaced.
-		return beneath.Rename(r.Root, n.From, r.Root, n.To)
+		return beneath.Rename(w.Root, n.From, w.Root, n.To)
 	}
-	if err := beneath.RenameNoReplace(r.Root, n.From, r.Root, n.To); err != nil && !errors.Is(err, fs.ErrExist) {
+	if err := beneath.RenameNoReplace(w.Root, n.From, w.Root, n.To); err != nil && !errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("rename %s: %w", n.From, err)
 	}
 	return nil

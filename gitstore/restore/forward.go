@@ -255,9 +255,9 @@ func (r *run) syncChanged() error {
 	return r.syncEntry()
 }
 
-func (r *run) syncEntry() error {
-	if r.displaced == nil {
+func (q *quarantine) syncEntry() error {
+	if q.displaced == nil {
 		return nil
 	}
-	return r.displaced.SyncDir("")
+	return q.displaced.SyncDir("")
 }

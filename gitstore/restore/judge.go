@@ -54,7 +54,7 @@ func (r *run) judgeSpot(i int, s spot) error {
 			return nil
 		}
 		var err error
-		if s, err = r.quarantine(s, i); err != nil {
+		if s, err = r.displace(s, i); err != nil {
 			return err
 		}
 	}
@@ -69,19 +69,10 @@ func (r *run) judgeSpot(i int, s spot) error {
 }
 
 // known tells whether a content is stored, being S's or T's.
-func (r *run) known(i int, f found) bool {
-	c := r.change(i)
+func (w *Work) known(i int, f found) bool {
+	c := w.change(i)
 	isStored := c.From != nil && f.state.holds(c.From) || c.To != nil && f.state.holds(c.To)
 	return f.kind == content && (isStored || isNothing(c, f.stat.Kind(), f.stat.Size))
-}
-
-// addDisplaced reports a file, or all that are in a directory.
-func (r *run) addDisplaced(s spot, path string, f found) error {
-	list, err := displacedIn(s, path, f)
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.outcome.Displaced = append(r.outcome.Displaced, list...)
-	return err
 }
 
 func displacedIn(s spot, path string, f found) ([]Displaced, error) {
@@ -123,8 +114,8 @@ const (
 // drop removes a file if its content is known to be stored. Where the system
 // can tell, nobody can write to it any more at that moment; elsewhere it is
 // read and removed at once.
-func (r *run) drop(i int, s spot) (verdict, error) {
-	return dropIf(s, false, func(f found) (bool, error) { return r.known(i, f), nil })
+func (q *quarantine) drop(i int, s spot) (verdict, error) {
+	return dropIf(s, false, func(f found) (bool, error) { return q.known(i, f), nil })
 }
 
 // dropIf removes a file whose content is known; with proven only where the system

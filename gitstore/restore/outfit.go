@@ -49,12 +49,12 @@ func outfitOf(root *beneath.Root, path string, was, is *State) (outfit, error) {
 
 // put gives the file what it gets. What could not be given is noted, and no reason not
 // to have the file.
-func (o *outfit) put(r *run, at spot, path string, is *State, file *os.File) error {
+func (o *outfit) put(w *Work, at spot, path string, is *State, file *os.File) error {
 	lost := o.lost
 	if o.kept != nil {
 		lost = append(lost, o.kept.Give(file)...)
 	} else {
-		inherited, err := inherit(r, path, is, file)
+		inherited, err := inherit(w, path, is, file)
 		if err != nil {
 			return err
 		}
@@ -65,13 +65,13 @@ func (o *outfit) put(r *run, at spot, path string, is *State, file *os.File) err
 			lost = append(lost, attributes.Lost{What: "time", Err: err})
 		}
 	}
-	noteLost(r, path, lost)
+	w.noteLost(path, lost)
 	return nil
 }
 
 // inherit gives a new file what its directory gives to files that are made in it.
-func inherit(r *run, path string, is *State, file *os.File) ([]attributes.Lost, error) {
-	above, err := openAbove(r, path)
+func inherit(w *Work, path string, is *State, file *os.File) ([]attributes.Lost, error) {
+	above, err := openAbove(w, path)
 	if err != nil {
 		return nil, err
 	}
@@ -83,24 +83,24 @@ func inherit(r *run, path string, is *State, file *os.File) ([]attributes.Lost, 
 // openAbove opens the directory that what is made at a path inherits from: the nearest one
 // that was there before, since it gives the same to directories. What this operation has
 // made has no ACL but that.
-func openAbove(r *run, path string) (*beneath.Dir, error) {
+func openAbove(w *Work, path string) (*beneath.Dir, error) {
 	dir := parent(path)
 	for ; dir != ""; dir = parent(dir) {
-		if _, made := slices.BinarySearchFunc(r.Document.Plan.MakeDirs, Directory{Path: dir}, topDown); made {
+		if _, made := slices.BinarySearchFunc(w.Document.Plan.MakeDirs, Directory{Path: dir}, topDown); made {
 			continue
 		}
-		if _, there, err := statDir(r.Root, dir); err != nil || there {
+		if _, there, err := statDir(w.Root, dir); err != nil || there {
 			if err != nil {
 				return nil, err
 			}
 			break
 		}
 	}
-	return r.Root.OpenDir(dir)
+	return w.Root.OpenDir(dir)
 }
 
 // putLink gives a symbolic link owner and time.
-func putLink(r *run, at spot, path string, is *State) {
+func putLink(w *Work, at spot, path string, is *State) {
 	if is.Kept == nil {
 		return
 	}
@@ -113,7 +113,7 @@ func putLink(r *run, at spot, path string, is *State) {
 	if err := at.root.Chtimes(at.path, is.Kept.Time(), is.Kept.Time()); err != nil {
 		lost = append(lost, attributes.Lost{What: "time", Err: err})
 	}
-	noteLost(r, path, lost)
+	w.noteLost(path, lost)
 }
 
 // newPerm is for a file that nothing is known of but its state.

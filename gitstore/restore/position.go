@@ -65,8 +65,8 @@ func (r *run) whereNothing(i int) (position, error) {
 }
 
 // find is a spot of the change that holds a content.
-func (r *run) find(i int, state *State) (spot, bool, error) {
-	for _, s := range r.slotsOf(i) {
+func (q *quarantine) find(i int, state *State) (spot, bool, error) {
+	for _, s := range q.slotsOf(i) {
 		f, err := inspect(s.root, s.path)
 		if err != nil {
 			return spot{}, false, err
@@ -80,14 +80,14 @@ func (r *run) find(i int, state *State) (spot, bool, error) {
 
 // original is the spot of what was at the path before the operation: of
 // several the one that was taken away last.
-func (r *run) original(i int) (spot, bool, error) {
-	to := r.change(i).To
-	if renews(r.change(i)) {
-		return formerOf(r, i)
+func (q *quarantine) original(i int) (spot, bool, error) {
+	to := q.change(i).To
+	if renews(q.change(i)) {
+		return formerOf(q, i)
 	}
 	// What lies under the staged name and is not what was staged was exchanged
 	// a moment before the process was killed.
-	for _, s := range slices.Backward(r.slotsOf(i)) {
+	for _, s := range slices.Backward(q.slotsOf(i)) {
 		f, err := inspect(s.root, s.path)
 		if err != nil {
 			return spot{}, false, err
@@ -100,17 +100,17 @@ func (r *run) original(i int) (spot, bool, error) {
 }
 
 // slotsOf lists the spots of a change, the staged one last.
-func (r *run) slotsOf(i int) []spot {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	out := make([]spot, 0, len(r.slots[i])+1)
-	for _, s := range r.slots[i] {
-		if !r.isStaged(i, s) {
+func (q *quarantine) slotsOf(i int) []spot {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	out := make([]spot, 0, len(q.slots[i])+1)
+	for _, s := range q.slots[i] {
+		if !q.isStaged(i, s) {
 			out = append(out, s)
 		}
 	}
-	if r.staged != nil || len(r.Document.Beside) > 0 {
-		if at := r.stagedSpot(i); at.root != nil {
+	if q.staged != nil || len(q.Document.Beside) > 0 {
+		if at := q.stagedSpot(i); at.root != nil {
 			out = append(out, at)
 		}
 	}

@@ -68,7 +68,6 @@ func (w *Work) settleAll(recorded func(Displaced) (bool, error), tidy bool) (*Se
 	if err != nil {
 		return nil, err
 	}
-	r.tidy = tidy
 	for _, dir := range w.Document.besideDirs() {
 		back, err := r.openDir(dir)
 		if err != nil {
@@ -78,13 +77,14 @@ func (w *Work) settleAll(recorded func(Displaced) (bool, error), tidy bool) (*Se
 	}
 	failpoint.Hit("restore.settle")
 	out := &Settled{Empty: !r.foreign}
+	settle := settling{r, recorded, tidy, out}
 	for i, list := range slots {
 		for _, s := range list {
 			if tidy && s.root != r.Root {
 				out.Empty = false
 				continue
 			}
-			if err := r.settle(i, s, recorded, out); err != nil {
+			if err := settle.spot(i, s); err != nil {
 				return nil, err
 			}
 		}
@@ -95,34 +95,42 @@ func (w *Work) settleAll(recorded func(Displaced) (bool, error), tidy bool) (*Se
 	return out, nil
 }
 
-func (r *run) settle(i int, s spot, recorded func(Displaced) (bool, error), out *Settled) error {
+// settling is one call of settleAll.
+type settling struct {
+	*run
+	recorded func(Displaced) (bool, error)
+	tidy     bool // drop only what nobody can write to any more, as the system proves
+	out      *Settled
+}
+
+func (r settling) spot(i int, s spot) error {
 	st, err := s.root.Lstat(s.path)
 	if err != nil {
 		return err
 	}
 	if st.Kind() == beneath.Directory {
-		return r.settleFolder(i, s, recorded, out)
+		return r.folder(i, s)
 	}
-	return r.settleFile(i, Displaced{Path: r.change(i).Path, at: s}, recorded, out)
+	return r.file(i, Displaced{Path: r.change(i).Path, at: s})
 }
 
-func (r *run) settleFile(i int, d Displaced, recorded func(Displaced) (bool, error), out *Settled) error {
+func (r settling) file(i int, d Displaced) error {
 	verdict, err := dropIf(d.at, r.tidy, func(f found) (bool, error) {
 		if r.known(i, f) {
 			return true, nil
 		}
-		if f.kind != content || f.state.Blob.IsZero() || recorded == nil {
+		if f.kind != content || f.state.Blob.IsZero() || r.recorded == nil {
 			return false, nil
 		}
 		d.Mode, d.Blob = f.state.Mode, f.state.Blob
-		return recorded(d)
+		return r.recorded(d)
 	})
 	if err != nil || verdict == dropped {
 		return err
 	}
-	out.Empty = false
+	r.out.Empty = false
 	if verdict == busy {
-		out.Busy = append(out.Busy, d.Path)
+		r.out.Busy = append(r.out.Busy, d.Path)
 		if r.tidy {
 			return nil // what it will hold is not known yet
 		}
@@ -134,19 +142,19 @@ func (r *run) settleFile(i int, d Displaced, recorded func(Displaced) (bool, err
 	return r.addDisplaced(d.at, d.Path, f)
 }
 
-// settleFolder is settle for all that is in a displaced directory.
-func (r *run) settleFolder(i int, s spot, recorded func(Displaced) (bool, error), out *Settled) error {
+// folder is for all that is in a displaced directory.
+func (r settling) folder(i int, s spot) error {
 	list, err := displacedIn(s, r.change(i).Path, found{kind: folder})
 	if err != nil {
 		return err
 	}
 	for _, d := range list {
-		if err := r.settleFile(i, d, recorded, out); err != nil {
+		if err := r.file(i, d); err != nil {
 			return err
 		}
 	}
 	gone, err := removeEmpty(s)
-	out.Empty = out.Empty && gone
+	r.out.Empty = r.out.Empty && gone
 	return err
 }
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
 )
@@ -15,6 +16,20 @@ import (
 type spot struct {
 	root *beneath.Root
 	path string
+}
+
+// quarantine is what lies in the entry's directories, and beside files in the workspace:
+// what was staged for them and what was displaced from there.
+type quarantine struct {
+	*Work
+	staged, displaced *beneath.Root // nil if the directory is gone, of an entry in phase Done
+	// lost says that one of them was gone once, with what was in it.
+	lost bool
+	// foreign says that it holds what is not of this operation.
+	foreign bool
+
+	mu    sync.Mutex
+	slots map[int][]spot // staged and displaced when the run began, and displaced since
 }
 
 // A change has a name for what is staged, its number in the plan, and names
@@ -26,31 +41,31 @@ type spot struct {
 // there is never a file that somebody has had.
 const reviving = 1 << 16
 
-func (r *run) stagedSpot(i int) spot {
-	if dir, ok := r.Document.Beside[i]; ok {
-		return spot{r.Root, join(dir, beneath.ScratchName(r.Entry.ID(), i))}
+func (q *quarantine) stagedSpot(i int) spot {
+	if dir, ok := q.Document.Beside[i]; ok {
+		return spot{q.Root, join(dir, beneath.ScratchName(q.Entry.ID(), i))}
 	}
-	return spot{r.staged, strconv.Itoa(i)}
+	return spot{q.staged, strconv.Itoa(i)}
 }
 
-func (r *run) displacedSpot(i, n int) spot {
-	if dir, ok := r.Document.Beside[i]; ok {
-		number := i + (n+1)*len(r.Document.Plan.Changes)
-		return spot{r.Root, join(dir, beneath.ScratchName(r.Entry.ID(), number))}
+func (q *quarantine) displacedSpot(i, n int) spot {
+	if dir, ok := q.Document.Beside[i]; ok {
+		number := i + (n+1)*len(q.Document.Plan.Changes)
+		return spot{q.Root, join(dir, beneath.ScratchName(q.Entry.ID(), number))}
 	}
 	name := strconv.Itoa(i)
 	if n > 0 {
 		name += "-" + strconv.Itoa(n)
 	}
-	return spot{r.displaced, name}
+	return spot{q.displaced, name}
 }
 
 // inventory finds everything that is staged or displaced, by change; what was
 // displaced last comes last. What somebody else has put there is left alone; what was
 // being made again when the process was killed is removed.
-func (r *run) inventory() (map[int][]spot, error) {
+func (q *quarantine) inventory() (map[int][]spot, error) {
 	out := map[int][]spot{}
-	for _, root := range []*beneath.Root{r.staged, r.displaced} {
+	for _, root := range []*beneath.Root{q.staged, q.displaced} {
 		if root == nil {
 			continue
 		}
@@ -70,23 +85,23 @@ func (r *run) inventory() (map[int][]spot, error) {
 				continue
 			}
 			i, err := strconv.Atoi(name)
-			if err != nil || i < 0 || i >= len(r.Document.Plan.Changes) {
-				r.foreign = r.foreign || root == r.displaced
+			if err != nil || i < 0 || i >= len(q.Document.Plan.Changes) {
+				q.foreign = q.foreign || root == q.displaced
 				continue
 			}
 			out[i] = append(out[i], spot{root, e.Name})
 		}
 	}
-	for _, dir := range r.Document.besideDirs() {
-		if err := r.besideInventory(dir, out); err != nil {
+	for _, dir := range q.Document.besideDirs() {
+		if err := q.besideInventory(dir, out); err != nil {
 			return nil, err
 		}
 	}
 	return out, nil
 }
 
-func (r *run) besideInventory(dir string, out map[int][]spot) error {
-	entries, err := r.Root.ReadDir(dir)
+func (q *quarantine) besideInventory(dir string, out map[int][]spot) error {
+	entries, err := q.Root.ReadDir(dir)
 	if err != nil {
 		if absent(err) {
 			return nil
@@ -99,15 +114,15 @@ func (r *run) besideInventory(dir string, out map[int][]spot) error {
 	}
 	var list []numbered
 	for _, e := range entries {
-		if operation, n, ok := beneath.ParseScratch(e.Name); ok && operation == r.Entry.ID() {
+		if operation, n, ok := beneath.ParseScratch(e.Name); ok && operation == q.Entry.ID() {
 			list = append(list, numbered{n, e.Name})
 		}
 	}
 	slices.SortFunc(list, func(a, b numbered) int { return a.number - b.number })
 	for _, e := range list {
-		i, at := e.number%len(r.Document.Plan.Changes), spot{r.Root, join(dir, e.name)}
-		if at == r.displacedSpot(i, reviving) {
-			if err := r.Root.Unlink(at.path); err != nil {
+		i, at := e.number%len(q.Document.Plan.Changes), spot{q.Root, join(dir, e.name)}
+		if at == q.displacedSpot(i, reviving) {
+			if err := q.Root.Unlink(at.path); err != nil {
 				return err
 			}
 			continue
@@ -118,13 +133,12 @@ func (r *run) besideInventory(dir string, out map[int][]spot) error {
 }
 
 // isStaged tells whether a spot is the one for what is staged.
-func (r *run) isStaged(i int, s spot) bool { return s == r.stagedSpot(i) }
+func (q *quarantine) isStaged(i int, s spot) bool { return s == q.stagedSpot(i) }
 
-// quarantine takes what is at a name away, whatever it is, to a name that is
-// free.
-func (r *run) quarantine(from spot, i int) (spot, error) {
+// displace takes what is at a name away, whatever it is, to a name that is free.
+func (q *quarantine) displace(from spot, i int) (spot, error) {
 	for n := 0; ; n++ {
-		to := r.displacedSpot(i, n)
+		to := q.displacedSpot(i, n)
 		err := beneath.RenameNoReplace(from.root, from.path, to.root, to.path)
 		if errors.Is(err, beneath.ErrNoExchange) {
 			// Nobody else makes names in the quarantine.
@@ -136,9 +150,9 @@ func (r *run) quarantine(from spot, i int) (spot, error) {
 			err = beneath.Rename(from.root, from.path, to.root, to.path)
 		}
 		if err == nil {
-			r.mu.Lock()
-			defer r.mu.Unlock()
-			r.slots[i] = append(r.slots[i], to)
+			q.mu.Lock()
+			defer q.mu.Unlock()
+			q.slots[i] = append(q.slots[i], to)
 		}
 		if !errors.Is(err, fs.ErrExist) {
 			return to, err
@@ -148,8 +162,8 @@ func (r *run) quarantine(from spot, i int) (spot, error) {
 
 // place puts what is at a name of the operation's own into the workspace,
 // unless something is there: fs.ErrExist.
-func (r *run) place(from spot, path string) error {
-	err := beneath.RenameNoReplace(from.root, from.path, r.Root, path)
+func (q *quarantine) place(from spot, path string) error {
+	err := beneath.RenameNoReplace(from.root, from.path, q.Root, path)
 	if !errors.Is(err, beneath.ErrNoExchange) {
 		return err
 	}
@@ -159,9 +173,9 @@ func (r *run) place(from spot, path string) error {
 	}
 	if st.Kind() == beneath.Directory {
 		// A directory cannot replace a file, nor a directory that holds anything.
-		return beneath.Rename(from.root, from.path, r.Root, path)
+		return beneath.Rename(from.root, from.path, q.Root, path)
 	}
-	if err := beneath.Link(from.root, from.path, r.Root, path); err != nil {
+	if err := beneath.Link(from.root, from.path, q.Root, path); err != nil {
 		return err
 	}
 	return from.root.Unlink(from.path)

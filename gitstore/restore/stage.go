@@ -98,10 +98,10 @@ func (r *run) stage(ctx context.Context) error {
 }
 
 // proveSource makes sure that whatever the operation takes away is stored.
-func (r *run) proveSource() error {
-	for _, i := range r.indices(func(c *Change) bool { return c.From != nil }) {
-		c := r.change(i)
-		have, err := r.Objects.Has(c.From.Blob)
+func (w *Work) proveSource() error {
+	for _, i := range w.indices(func(c *Change) bool { return c.From != nil }) {
+		c := w.change(i)
+		have, err := w.Objects.Has(c.From.Blob)
 		if err != nil {
 			return err
 		}
@@ -114,8 +114,8 @@ func (r *run) proveSource() error {
 
 // make writes what the store holds of a state, to take the place of what is at a path
 // now, of which was is known.
-func (r *run) make(at spot, path string, was, is *State, sync bool) error {
-	content, _, err := r.Objects.BlobReader(is.Blob)
+func (w *Work) make(at spot, path string, was, is *State, sync bool) error {
+	content, _, err := w.Objects.BlobReader(is.Blob)
 	if err != nil {
 		return err
 	}
@@ -128,10 +128,10 @@ func (r *run) make(at spot, path string, was, is *State, sync bool) error {
 		if err := at.root.Symlink(string(target), at.path); err != nil {
 			return err
 		}
-		putLink(r, at, path, is)
+		putLink(w, at, path, is)
 		return nil
 	}
-	o, err := outfitOf(r.Root, path, was, is)
+	o, err := outfitOf(w.Root, path, was, is)
 	if err != nil {
 		return err
 	}
@@ -141,12 +141,12 @@ func (r *run) make(at spot, path string, was, is *State, sync bool) error {
 	}
 	if o.kept != nil && o.kept.Sparse {
 		holes := attributes.NewSparse(file)
-		err = errors.Join(r.copyContent(holes, content), holes.Close())
+		err = errors.Join(w.copyContent(holes, content), holes.Close())
 	} else {
-		err = r.copyContent(file, content)
+		err = w.copyContent(file, content)
 	}
 	if err == nil {
-		err = o.put(r, at, path, is, file)
+		err = o.put(w, at, path, is, file)
 	}
 	if err == nil && sync {
 		err = file.Sync()
@@ -156,13 +156,13 @@ func (r *run) make(at spot, path string, was, is *State, sync bool) error {
 
 // copyContent copies through a buffer that serves one file after the other,
 // where io.Copy would make a new one for each.
-func (r *run) copyContent(file io.Writer, content io.Reader) error {
-	buffer, ok := r.buffers.Get().(*[]byte)
+func (w *Work) copyContent(file io.Writer, content io.Reader) error {
+	buffer, ok := w.buffers.Get().(*[]byte)
 	if !ok {
 		fresh := make([]byte, 64<<10)
 		buffer = &fresh
 	}
-	defer r.buffers.Put(buffer)
+	defer w.buffers.Put(buffer)
 	// Plain interfaces: a file's own way of reading from another makes buffers.
 	_, err := io.CopyBuffer(struct{ io.Writer }{file}, struct{ io.Reader }{content}, *buffer)
 	return err

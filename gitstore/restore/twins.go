@@ -127,7 +127,7 @@ func noteApart(r *run, list []int) error {
 			return err
 		}
 		if st.Links < c.To.Kept.Names {
-			noteLost(r, c.Path, []attributes.Lost{{What: "hard links", Err: errApart}})
+			r.noteLost(c.Path, []attributes.Lost{{What: "hard links", Err: errApart}})
 		}
 	}
 	return nil

@@ -110,8 +110,8 @@ func (w wholes) leave(group []int, why Reason) {
 
 // skip has nothing more done to a group.
 func (w wholes) skip(group []int) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
+	w.account.mu.Lock()
+	defer w.account.mu.Unlock()
 	w.skipped = append(w.skipped, group[0])
 }
 
@@ -144,7 +144,7 @@ func (w wholes) aside(i int) (gone bool, err error) {
 	if err := w.step("aside %s", c.Path); err != nil {
 		return false, err
 	}
-	at, err := w.quarantine(spot{w.Root, c.Path}, i)
+	at, err := w.displace(spot{w.Root, c.Path}, i)
 	switch {
 	case err != nil && absent(err):
 		return true, nil
@@ -235,8 +235,8 @@ func (w wholes) putOne(i int) error {
 }
 
 func (w wholes) reasonLeft(i int) Reason {
-	w.mu.Lock()
-	defer w.mu.Unlock()
+	w.account.mu.Lock()
+	defer w.account.mu.Unlock()
 	for _, left := range w.outcome.Left {
 		if left.Path == w.change(i).Path {
 			return left.Reason
@@ -314,7 +314,7 @@ func (w wholes) takeOneAway(i int) error {
 	if err := w.step("withdraw %s", path); err != nil {
 		return err
 	}
-	if _, err := w.quarantine(spot{w.Root, path}, i); err != nil && !absent(err) {
+	if _, err := w.displace(spot{w.Root, path}, i); err != nil && !absent(err) {
 		return fmt.Errorf("take %s away: %w", path, err)
 	}
 	return nil
@@ -367,13 +367,13 @@ func (w wholes) giveAllBack(group []int) error {
 func renews(c *Change) bool { return c.Whole && c.From != nil && c.From.holds(c.To) }
 
 // formerOf is the file that was made anew: the first that was taken from its path.
-func formerOf(r *run, i int) (spot, bool, error) {
-	for _, s := range r.slotsOf(i) {
+func formerOf(q *quarantine, i int) (spot, bool, error) {
+	for _, s := range q.slotsOf(i) {
 		f, err := inspect(s.root, s.path)
 		if err != nil {
 			return spot{}, false, err
 		}
-		if f.kind != nothing && !r.isStaged(i, s) {
+		if f.kind != nothing && !q.isStaged(i, s) {
 			return s, true, nil
 		}
 	}

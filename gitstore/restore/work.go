@@ -42,25 +42,12 @@ type Work struct {
 
 // run is one call of a method of Work.
 type run struct {
-	*Work
-	staged, displaced *beneath.Root // nil if the directory is gone, of an entry in phase Done
-	// lost says that one of them was gone once, with what was in it.
-	lost bool
-	// foreign says that the quarantine holds what is not of this operation.
-	foreign bool
-	// tidy drops only what nobody can write to any more, as the system proves.
-	tidy bool
+	quarantine
+	account
 	// careful looks at each path first and touches only what is as planned.
 	careful bool
 	// resumed says that another run was there before.
 	resumed bool
-
-	mu      sync.Mutex
-	slots   map[int][]spot // staged and displaced when the run began, and displaced since
-	outcome Outcome
-	done    map[int]bool
-	left    map[int]bool
-	skipped []int // databases of which nothing more is changed; see wholes
 }
 
 // begin opens the entry's directories and proves the workspace.
@@ -71,7 +58,10 @@ func (w *Work) begin() (*run, error) {
 	if err := w.Root.Verify(); err != nil {
 		return nil, err
 	}
-	r := &run{Work: w, done: map[int]bool{}, left: map[int]bool{}, slots: map[int][]spot{}}
+	r := &run{
+		quarantine: quarantine{Work: w, slots: map[int][]spot{}},
+		account:    account{plan: &w.Document.Plan, done: map[int]bool{}, left: map[int]bool{}},
+	}
 	var err error
 	if phase, _ := w.Entry.Phase(); phase != journal.Done {
 		if r.lost, err = w.Entry.MakeDirs(); err != nil {
@@ -96,59 +86,43 @@ func openIfThere(dir string) (*beneath.Root, error) {
 	return root, err
 }
 
-func (r *run) end() {
-	for _, root := range []*beneath.Root{r.staged, r.displaced} {
+func (q *quarantine) end() {
+	for _, root := range []*beneath.Root{q.staged, q.displaced} {
 		if root != nil {
 			_ = root.Close()
 		}
 	}
 }
 
-func (r *run) step(format string, args ...any) error {
-	if r.Step == nil {
+func (w *Work) step(format string, args ...any) error {
+	if w.Step == nil {
 		return nil
 	}
-	return r.Step(fmt.Sprintf(format, args...))
+	return w.Step(fmt.Sprintf(format, args...))
 }
 
-func (r *run) change(i int) *Change { return &r.Document.Plan.Changes[i] }
+func (w *Work) change(i int) *Change { return &w.Document.Plan.Changes[i] }
 
 // indices are the changes for which ok holds, in the order of the plan.
-func (r *run) indices(ok func(c *Change) bool) []int {
+func (w *Work) indices(ok func(c *Change) bool) []int {
 	var out []int
-	for i := range r.Document.Plan.Changes {
-		if ok(r.change(i)) {
+	for i := range w.Document.Plan.Changes {
+		if ok(w.change(i)) {
 			out = append(out, i)
 		}
 	}
 	return out
 }
 
-func (r *run) setDone(i int) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.done[i] = true
+func (w *Work) note(n Note) {
+	w.notesMu.Lock()
+	defer w.notesMu.Unlock()
+	w.notes = append(w.notes, n)
 }
 
-func (r *run) setLeft(i int, why Reason) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.left[i] {
-		return
-	}
-	r.left[i] = true
-	r.outcome.Left = append(r.outcome.Left, Left{r.change(i).Path, why})
-}
-
-func (r *run) note(n Note) {
-	r.notesMu.Lock()
-	defer r.notesMu.Unlock()
-	r.notes = append(r.notes, n)
-}
-
-func noteLost(r *run, path string, lost []attributes.Lost) {
+func (w *Work) noteLost(path string, lost []attributes.Lost) {
 	for _, l := range lost {
-		r.note(Note{path, l.What, l.Err})
+		w.note(Note{path, l.What, l.Err})
 	}
 }
 
@@ -166,8 +140,8 @@ func (r *run) result() *Outcome {
 }
 
 // each runs fn for every index, several at once, until one fails.
-func (r *run) each(ctx context.Context, indices []int, fn func(i int) error) error {
-	workers := r.Workers
+func (w *Work) each(ctx context.Context, indices []int, fn func(i int) error) error {
+	workers := w.Workers
 	if workers == 0 {
 		workers = 2
 	}

@@ -40,12 +40,6 @@ func (r *run) write(i int) error {
 	return nil
 }
 
-func (r *run) isLeft(i int) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.left[i]
-}
-
 // source is where the content to be put in place lies. If a path is looked at
 // first, it may also turn out that there is nothing to do.
 func (r *run) source(i int) (spot, bool, error) {
@@ -161,7 +155,7 @@ func (r *run) replace(i int, source spot) (again bool, err error) {
 	if !isContent(st) {
 		return false, r.swapBack(i, source)
 	}
-	if _, err := r.quarantine(source, i); err != nil {
+	if _, err := r.displace(source, i); err != nil {
 		return false, err
 	}
 	failpoint.Hit("restore.replaced")
@@ -190,7 +184,7 @@ func (r *run) gone(i int, source spot) (again bool, err error) {
 // aside, and the new one takes the name if it is still free.
 func (r *run) replaceInTwo(i int, source spot) (again bool, err error) {
 	path := r.change(i).Path
-	aside, err := r.quarantine(spot{r.Root, path}, i)
+	aside, err := r.displace(spot{r.Root, path}, i)
 	if err != nil {
 		if absent(err) {
 			return r.gone(i, source)
@@ -231,7 +225,7 @@ func (r *run) putBack(i int, at spot) error {
 		return err
 	}
 	if r.isStaged(i, at) {
-		_, err = r.quarantine(at, i)
+		_, err = r.displace(at, i)
 		return err
 	}
 	return nil
@@ -273,7 +267,7 @@ func (r *run) remove(i int) error {
 		return err
 	}
 	failpoint.Hit("restore.delete")
-	aside, err := r.quarantine(spot{r.Root, c.Path}, i)
+	aside, err := r.displace(spot{r.Root, c.Path}, i)
 	if err != nil {
 		return r.notThere(i, err)
 	}

@@ -7,7 +7,6 @@ var ceilings = []ceiling{
 	{"gitstore/fork.maker fields", 17, "the steps of one fork share their state"},
 	{"gitstore/fork.maker methods", 59, "the steps of one fork share their state"},
 	{"gitstore/restore.planner fields", 17, "the steps of one plan share their state"},
-	{"gitstore/restore.run methods", 81, "the steps of one restore share their state"},
 	{"missions/forks.forkJob fields", 17, "the steps of one fork share their state"},
 	{"missions/projects.MissionPlan fields", 22, "a document: everything that a mission begins with"},
 	{"scripts/crash.world fields", 16, "one world for all plights of the harness"},
