@@ -14,7 +14,6 @@ var ceilings = []ceiling{
 	{"scripts/endure.soak fields", 24, "the settings of a run and what it counted, side by side"},
 	{"sessions.Event fields", 25, "a document: what the hooks of all agents tell"},
 	{"sessions/claude.line fields", 20, "a document: a line of a transcript, not yet decoded"},
-	{"sessions/codex.Adapter methods", 48, "one type for the roles of an adapter, 27 of them by contract"},
 	{"watcher.Tree fields", 16, "what one mutex guards"},
 	{"watcher.Watcher fields", 19, "what one mutex guards"},
 	{"watcher/daemon.Server fields", 29, "jobs of the daemon that are not types of their own yet"},

@@ -75,11 +75,7 @@ func (a Adapter) agents(env sessions.Environ, s sessions.Session) ([]string, err
 		return nil, err
 	}
 	var files []string
-	oldest := a.day(env, began.AddDate(0, 0, -1)) // in whatever time zone
-	for _, dir := range append(a.days(env), filepath.Join(a.Root(env), archive)) {
-		if dir < oldest && filepath.Base(dir) != archive {
-			continue
-		}
+	for _, dir := range storeOf(env).since(began) {
 		found, err := a.agentsIn(dir, s.ID)
 		if err != nil {
 			return nil, err
@@ -163,7 +159,7 @@ func (a Adapter) agentSides(env sessions.Environ, s sessions.Session) ([]session
 func (a Adapter) placeAgent(env sessions.Environ, name string, open func(string) (io.ReadCloser, error), to sessions.Rewrite, all []string) (sessions.File, bool) {
 	base := path.Base(name)
 	moved := shiftOf(to).id(idOf(base))
-	if a.find(env, moved) != "" {
+	if storeOf(env).find(moved) != "" {
 		return sessions.File{}, false
 	}
 	target := filepath.Join(a.Root(env), archive, nameOf(moved))
@@ -231,7 +227,7 @@ const hexDigits = "0123456789abcdef"
 // session are taken out, one after the other, and of one that is in the archive
 // itself none.
 func (a Adapter) Import(env sessions.Environ, s sessions.Session, command []string) ([]sessions.Import, error) {
-	dir := filepath.Join(a.Root(env), archive)
+	dir := storeOf(env).archive()
 	able, err := hasTeam(s.Path)
 	if err != nil || !able || filepath.Dir(s.Path) == dir {
 		return nil, err

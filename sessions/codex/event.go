@@ -39,13 +39,13 @@ func (a Adapter) Event(env sessions.Environ, name string, input []byte) (session
 	}
 	if e.Name == "" && get("type") == turnComplete {
 		e.Name, e.SessionID, e.PromptID = turnComplete, get("thread-id"), get("turn-id")
-		e.Transcript, e.Lone = a.find(env, e.SessionID), true
+		e.Transcript, e.Lone = storeOf(env).find(e.SessionID), true
 	}
 	if e.Name == "" {
 		e.Name = name
 	}
 	if of := idOf(filepath.Base(e.Transcript)); of != "" && of != e.SessionID {
-		e.Transcript = a.find(env, e.SessionID) // it was its subagent's
+		e.Transcript = storeOf(env).find(e.SessionID) // it was its subagent's
 	}
 	if err := check(e); err != nil {
 		return sessions.Event{}, err

@@ -27,7 +27,7 @@ func (a Adapter) Current(env sessions.Environ, file string) string {
 	if !told {
 		began, _ = timeOf(idOf(name))
 	}
-	newest := a.newestSince(env, idOf(name), began)
+	newest := storeOf(env).newestSince(idOf(name), began)
 	switch is := filepath.Base(newest); {
 	case newest == "":
 	case segmentOf(is) != segmentOf(name) && later(is, name):

@@ -62,7 +62,7 @@ func (a Adapter) ancestorSides(env sessions.Environ, s sessions.Session) ([]sess
 			return nil, err
 		}
 		seen[id] = true
-		if file = segment(a, env, id); file == "" {
+		if file = storeOf(env).segment(id); file == "" {
 			return sides, nil
 		}
 		place := placeAncestors
@@ -133,7 +133,7 @@ func (a Adapter) PlaceSides(env sessions.Environ, sides []string, open func(name
 		if rel == name || !sessions.IsSideName(rel) || idOf(path.Base(rel)) == "" {
 			return nil, fmt.Errorf("place side file %q: not a name of a side file", name)
 		}
-		if (ancestor || to.OldID == to.NewID) && segment(a, env, segmentOf(path.Base(rel))) == "" {
+		if (ancestor || to.OldID == to.NewID) && storeOf(env).segment(segmentOf(path.Base(rel))) == "" {
 			files = append(files, a.putBack(env, name, rel, open))
 		}
 	}

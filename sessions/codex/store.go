@@ -32,6 +32,14 @@ func (Adapter) Root(env sessions.Environ) string {
 	return filepath.Join(env.Home, ".codex")
 }
 
+// store is Codex's directory, which holds its sessions.
+type store string
+
+func storeOf(env sessions.Environ) store { return store(Adapter{}.Root(env)) }
+
+// archive is the directory of what was put away.
+func (s store) archive() string { return filepath.Join(string(s), archive) }
+
 // NewID is the random UUID as one of version 7, as all of Codex's own are: it
 // begins with the time, and so tells the name of the session's file.
 func (Adapter) NewID(random string, at time.Time) string {
@@ -64,11 +72,11 @@ func timeOf(id string) (time.Time, bool) {
 // to the day and second that its id tells, in UTC where Codex takes the local
 // time, which nobody could tell again: Codex finds a file by the id in its name.
 func (a Adapter) Path(env sessions.Environ, _, id string) string {
-	if found := a.find(env, id); found != "" {
+	if found := storeOf(env).find(id); found != "" {
 		return found
 	}
 	at, _ := timeOf(id)
-	return filepath.Join(a.day(env, at), nameOf(id))
+	return filepath.Join(storeOf(env).day(at), nameOf(id))
 }
 
 // nameOf is how a rollout that Umbra writes is called.
@@ -77,28 +85,25 @@ func nameOf(id string) string {
 	return rolloutPrefix + at.Format(stampLayout) + "-" + id + rolloutExt
 }
 
-func (a Adapter) day(env sessions.Environ, at time.Time) string {
-	return filepath.Join(a.Root(env), "sessions", at.Format("2006"), at.Format("01"), at.Format("02"))
+func (s store) day(at time.Time) string {
+	return filepath.Join(string(s), "sessions", at.Format("2006"), at.Format("01"), at.Format("02"))
 }
 
 // find is the rollout that a session goes on in, "" if there is none: of several,
 // since its user has gone back in it, the newest.
-func (a Adapter) find(env sessions.Environ, id string) string {
+func (s store) find(id string) string {
 	if !sessions.IsUUID(id) {
 		return ""
 	}
 	began, _ := timeOf(id) // of an id that tells nothing all days are looked through
-	return a.newestSince(env, id, began)
+	return s.newestSince(id, began)
 }
 
 // newestSince is the newest rollout of a session among those of a day and later, and
 // those that were put away.
-func (a Adapter) newestSince(env sessions.Environ, id string, began time.Time) string {
-	newest, oldest := "", a.day(env, began.AddDate(0, 0, -1)) // in whatever time zone
-	for _, dir := range append(a.days(env), filepath.Join(a.Root(env), archive)) {
-		if dir < oldest && filepath.Base(dir) != archive {
-			continue
-		}
+func (s store) newestSince(id string, began time.Time) string {
+	newest := ""
+	for _, dir := range s.since(began) {
 		for _, name := range rollouts(dir) {
 			if idOf(name) == id && (newest == "" || later(name, filepath.Base(newest))) {
 				newest = filepath.Join(dir, name)
@@ -108,10 +113,17 @@ func (a Adapter) newestSince(env sessions.Environ, id string, began time.Time) s
 	return newest
 }
 
+// since are the directories of the rollouts of a day and later, and of what was put away.
+func (s store) since(began time.Time) []string {
+	oldest := s.day(began.AddDate(0, 0, -1)) // in whatever time zone
+	days := slices.DeleteFunc(s.days(), func(dir string) bool { return dir < oldest })
+	return append(days, s.archive())
+}
+
 // Stored are the rollouts that sessions go on in, each session's newest.
 func (a Adapter) Stored(env sessions.Environ) iter.Seq[string] {
 	newest := map[string]string{}
-	for _, dir := range append(a.days(env), filepath.Join(a.Root(env), archive)) {
+	for _, dir := range append(storeOf(env).days(), storeOf(env).archive()) {
 		for _, name := range rollouts(dir) {
 			id := idOf(name)
 			if newest[id] == "" || later(name, filepath.Base(newest[id])) {
@@ -143,19 +155,19 @@ func later(name, than string) bool {
 
 // segment is the rollout with that id of its own, "" if there is none. The id tells
 // the day but for the time zone.
-func segment(a Adapter, env sessions.Environ, id string) string {
+func (s store) segment(id string) string {
 	if !sessions.IsUUID(id) {
 		return ""
 	}
 	var days []string
 	if at, told := timeOf(id); told {
 		for _, shift := range []int{0, -1, 1} {
-			days = append(days, a.day(env, at.AddDate(0, 0, shift)))
+			days = append(days, s.day(at.AddDate(0, 0, shift)))
 		}
 	} else {
-		days = a.days(env)
+		days = s.days()
 	}
-	for _, dir := range append(days, filepath.Join(a.Root(env), archive)) {
+	for _, dir := range append(days, s.archive()) {
 		for _, name := range rollouts(dir) {
 			if segmentOf(name) == id {
 				return filepath.Join(dir, name)
@@ -166,8 +178,8 @@ func segment(a Adapter, env sessions.Environ, id string) string {
 }
 
 // days are the directories that rollouts are in, the newest first.
-func (a Adapter) days(env sessions.Environ) []string {
-	dirs := []string{filepath.Join(a.Root(env), "sessions")}
+func (s store) days() []string {
+	dirs := []string{filepath.Join(string(s), "sessions")}
 	for _, digits := range []int{4, 2, 2} {
 		var below []string
 		for _, dir := range dirs {
