@@ -29,8 +29,8 @@ func (s *Scheduler) ReleaseHandover(h *projects.Handover) { s.Handovers.Delete(h
 // needs that; it returns nil if not. The caller holds the workspace. After it lets the
 // workspace go, it calls CarryOutHandover or ReleaseHandover.
 func (s *Scheduler) BeginHandover(ctx context.Context, m *projects.Mission, a projects.Action, queued bool) (*projects.Handover, error) {
-	if !presence.CanRelaunchAgent(m) {
-		return nil, nil
+	if r := a.Restore; !presence.CanRelaunchAgent(m) || r != nil && (r.FilesOnly || len(r.Paths) > 0) {
+		return nil, nil // whoever carries it out plans it
 	}
 	switches, err := s.switchesConversation(ctx, m, a)
 	if err != nil || !switches {
