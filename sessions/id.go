@@ -1,10 +1,13 @@
 package sessions
 
 import (
+	"encoding/hex"
+	"fmt"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 )
 
@@ -26,6 +29,31 @@ func IsUUID(s string) bool {
 		}
 	}
 	return true
+}
+
+// NewTimedID is a random UUID as one of version 7: it begins with the time.
+func NewTimedID(random string, at time.Time) string { return TimeStamp(at) + "-7" + random[15:] }
+
+// TimeStamp is how a UUID of version 7 begins: with the time.
+func TimeStamp(at time.Time) string {
+	ms := fmt.Sprintf("%012x", at.UnixMilli())
+	return ms[:8] + "-" + ms[8:12]
+}
+
+// TimeOf is when a session began whose id is a UUID of version 7, in UTC.
+func TimeOf(id string) (time.Time, bool) {
+	if !IsUUID(id) || id[14] != '7' {
+		return time.Time{}, false
+	}
+	b, err := hex.DecodeString(id[:8] + id[9:13])
+	if err != nil {
+		return time.Time{}, false
+	}
+	var ms int64
+	for _, c := range b {
+		ms = ms<<8 | int64(c)
+	}
+	return time.UnixMilli(ms).UTC(), true
 }
 
 // Program is the name of the program that a word of a command line names.

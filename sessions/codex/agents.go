@@ -69,7 +69,7 @@ var team = []byte(`"multi_agent_version":`)
 // are: the rollouts since are looked through, but only for a session whose first
 // line says that it can have any.
 func (a Adapter) agents(env sessions.Environ, s sessions.Session) ([]string, error) {
-	began, told := timeOf(s.ID)
+	began, told := sessions.TimeOf(s.ID)
 	able, err := hasTeam(s.Path)
 	if err != nil || !told || !able {
 		return nil, err
@@ -191,8 +191,8 @@ func shiftOf(to sessions.Rewrite) shift {
 	for i := range s.digits {
 		s.digits[i] = (into[i] - from[i]) & 15
 	}
-	began, told := timeOf(to.OldID)
-	again, toldToo := timeOf(to.NewID)
+	began, told := sessions.TimeOf(to.OldID)
+	again, toldToo := sessions.TimeOf(to.NewID)
 	if told && toldToo {
 		s.later = again.Sub(began)
 	}
@@ -213,8 +213,8 @@ func (s shift) id(old string) string {
 			moved[i] = hexDigits[(digit+int(s.digits[i-randomAt]))&15]
 		}
 	}
-	if at, told := timeOf(old); told && at.Add(s.later).UnixMilli() >= 0 {
-		stamp := stampOf(at.Add(s.later))
+	if at, told := sessions.TimeOf(old); told && at.Add(s.later).UnixMilli() >= 0 {
+		stamp := sessions.TimeStamp(at.Add(s.later))
 		copy(moved, stamp)
 	}
 	return string(moved)

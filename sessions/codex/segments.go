@@ -23,9 +23,9 @@ var _ sessions.Segmented = Adapter{}
 // Current implements sessions.Segmented. Codex goes on in the file that it began last.
 func (a Adapter) Current(env sessions.Environ, file string) string {
 	name := filepath.Base(file)
-	began, told := timeOf(segmentOf(name))
+	began, told := sessions.TimeOf(segmentOf(name))
 	if !told {
-		began, _ = timeOf(idOf(name))
+		began, _ = sessions.TimeOf(idOf(name))
 	}
 	newest := storeOf(env).newestSince(idOf(name), began)
 	switch is := filepath.Base(newest); {

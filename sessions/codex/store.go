@@ -2,7 +2,6 @@ package codex
 
 import (
 	"bufio"
-	"encoding/hex"
 	"fmt"
 	"iter"
 	"os"
@@ -42,31 +41,7 @@ func (s store) archive() string { return filepath.Join(string(s), archive) }
 
 // NewID is the random UUID as one of version 7, as all of Codex's own are: it
 // begins with the time, and so tells the name of the session's file.
-func (Adapter) NewID(random string, at time.Time) string {
-	return stampOf(at) + "-7" + random[15:]
-}
-
-// stampOf is how an id of version 7 begins: with the time.
-func stampOf(at time.Time) string {
-	ms := fmt.Sprintf("%012x", at.UnixMilli())
-	return ms[:8] + "-" + ms[8:12]
-}
-
-// timeOf is when a session with that id began, in UTC.
-func timeOf(id string) (time.Time, bool) {
-	if !sessions.IsUUID(id) || id[14] != '7' {
-		return time.Time{}, false
-	}
-	b, err := hex.DecodeString(id[:8] + id[9:13])
-	if err != nil {
-		return time.Time{}, false
-	}
-	var ms int64
-	for _, c := range b {
-		ms = ms<<8 | int64(c)
-	}
-	return time.UnixMilli(ms).UTC(), true
-}
+func (Adapter) NewID(random string, at time.Time) string { return sessions.NewTimedID(random, at) }
 
 // Path is the rollout of a session, wherever in the store it is. A new one goes
 // to the day and second that its id tells, in UTC where Codex takes the local
@@ -75,13 +50,13 @@ func (a Adapter) Path(env sessions.Environ, _, id string) string {
 	if found := storeOf(env).find(id); found != "" {
 		return found
 	}
-	at, _ := timeOf(id)
+	at, _ := sessions.TimeOf(id)
 	return filepath.Join(storeOf(env).day(at), nameOf(id))
 }
 
 // nameOf is how a rollout that Umbra writes is called.
 func nameOf(id string) string {
-	at, _ := timeOf(id)
+	at, _ := sessions.TimeOf(id)
 	return rolloutPrefix + at.Format(stampLayout) + "-" + id + rolloutExt
 }
 
@@ -95,7 +70,7 @@ func (s store) find(id string) string {
 	if !sessions.IsUUID(id) {
 		return ""
 	}
-	began, _ := timeOf(id) // of an id that tells nothing all days are looked through
+	began, _ := sessions.TimeOf(id) // of an id that tells nothing all days are looked through
 	return s.newestSince(id, began)
 }
 
@@ -145,8 +120,8 @@ func (a Adapter) Stored(env sessions.Environ) iter.Seq[string] {
 // ids of the files, since their names tell seconds of the local time, and their own
 // times change when they are copied.
 func later(name, than string) bool {
-	at, told := timeOf(segmentOf(name))
-	before, toldToo := timeOf(segmentOf(than))
+	at, told := sessions.TimeOf(segmentOf(name))
+	before, toldToo := sessions.TimeOf(segmentOf(than))
 	if told && toldToo && !at.Equal(before) {
 		return at.After(before)
 	}
@@ -160,7 +135,7 @@ func (s store) segment(id string) string {
 		return ""
 	}
 	var days []string
-	if at, told := timeOf(id); told {
+	if at, told := sessions.TimeOf(id); told {
 		for _, shift := range []int{0, -1, 1} {
 			days = append(days, s.day(at.AddDate(0, 0, shift)))
 		}

@@ -38,7 +38,7 @@ func TestNewID(t *testing.T) {
 	if id != "01a20231-f6cd-7372-a567-0e02b2c3d479" {
 		t.Errorf("id %s", id)
 	}
-	if back, ok := timeOf(id); !ok || !back.Equal(at) {
+	if back, ok := sessions.TimeOf(id); !ok || !back.Equal(at) {
 		t.Errorf("the id tells %v, %t", back, ok)
 	}
 	if got, want := (Adapter{}).Path(sessions.Environ{Home: "/h"}, "/w", id), "/h/.codex/sessions/2026/11/22/rollout-2026-11-22T07-39-18-"+id+".jsonl"; got != want {

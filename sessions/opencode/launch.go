@@ -132,7 +132,7 @@ func (l *launch) addPlugin() {
 	if l.o.HookCommand == "" {
 		return
 	}
-	plugin, err := pluginFor(l.o.HookCommand)
+	text, err := plugin().For(l.o.HookCommand)
 	switch {
 	case err != nil:
 		l.cmd.Why = err.Error()
@@ -140,14 +140,14 @@ func (l *launch) addPlugin() {
 		l.cmd.Why = "opencode runs no plugins with --pure"
 	case l.args.Has("--attach"):
 		l.cmd.Why = "opencode --attach runs in another process, which needs the plugin: umbra hooks install opencode"
-	case l.installed(plugin):
+	case l.installed(text):
 		l.cmd.Hooked = true
 		if len(l.o.Server.Command) > 0 {
 			l.give(nil)
 			l.cmd.Why = ""
 		}
 	default:
-		l.cmd.Hooked = l.give(plugin)
+		l.cmd.Hooked = l.give(text)
 	}
 }
 

@@ -131,9 +131,9 @@ func TestPluginFile(t *testing.T) {
 	if commands, missing, _ := (Adapter{}).HookCommands(ours); len(commands) != 1 || commands[0] != `it's "umbra" hook` || len(missing) > 0 {
 		t.Errorf("commands %q, missing %q", commands, missing)
 	}
-	text, _, _ := bytes.Cut(ours, []byte(lastWords))
+	text, _, _ := bytes.Cut(ours, []byte(plugin().Last))
 	text = append(bytes.Clone(text), "// older\n"...)
-	older := append(text, lastLine(text)...)
+	older := plugin().Seal(text)
 	if commands, missing, _ := (Adapter{}).HookCommands(older); len(commands) != 1 || len(missing) != 1 {
 		t.Errorf("of another version: commands %q, missing %q", commands, missing)
 	}

@@ -46,7 +46,7 @@ func TestPluginChanged(t *testing.T) {
 	for name, change := range map[string]func(string) string{
 		"a line":       func(s string) string { return strings.Replace(s, "15000", "16000", 1) },
 		"another line": func(s string) string { return strings.Replace(s, "\nclass", "\n// mine\nclass", 1) },
-		"its end":      func(s string) string { return s[:strings.LastIndex(s, lastWords)] },
+		"its end":      func(s string) string { return s[:strings.LastIndex(s, plugin().Last)] },
 		"torn":         func(s string) string { return s[:len(s)-3] },
 		"line ends":    func(s string) string { return strings.ReplaceAll(s, "\n", "\r\n") },
 	} {

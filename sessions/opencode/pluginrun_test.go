@@ -20,7 +20,7 @@ func played(t *testing.T, script string) (told []string, file []byte) {
 		t.Skip("node is not installed")
 	}
 	dir := t.TempDir()
-	plugin, err := pluginFor(`cat >> "` + dir + `/told"; echo >> "` + dir + `/told"; echo {}`)
+	plugin, err := plugin().For(`cat >> "` + dir + `/told"; echo >> "` + dir + `/told"; echo {}`)
 	if err != nil {
 		t.Fatal(err)
 	}
