@@ -1,18 +1,16 @@
 package fork
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
-	"github.com/umbra-vcs/umbra/gitstore/git"
+	"github.com/umbra-vcs/umbra/gitstore/gitdir"
 	"github.com/umbra-vcs/umbra/gitstore/usergit"
 )
 
@@ -57,7 +55,7 @@ func (s *scanner) shared() error {
 			s.leave(path, reasonBorrows)
 			return nil
 		}
-		parts, err := n.lister.list(s.ctx)
+		parts, err := n.lister.List(s.ctx)
 		if err != nil {
 			if s.ctx.Err() == nil {
 				s.leave(path, reasonUnreadable)
@@ -65,8 +63,7 @@ func (s *scanner) shared() error {
 			}
 			return err
 		}
-		// Ignored, it was met as files.
-		s.items = slices.DeleteFunc(s.items, func(i item) bool { return inside(i.path, path) })
+		s.remove(path) // ignored, it was met as files
 		s.count(parts)
 		s.repos = append(s.repos, n)
 		return nil
@@ -123,7 +120,7 @@ func (p *placer) placeStore(ctx context.Context, repo nested, n int) error {
 	if err := p.k.copyGitDirectory(ctx, repo, staged); err != nil {
 		return err
 	}
-	if err := setPlace(ctx, staged, ""); err != nil {
+	if err := gitdir.SetPlace(ctx, staged, ""); err != nil {
 		return err
 	}
 	if err := os.Rename(staged, at); err != nil {
@@ -189,7 +186,7 @@ func (p *placer) placeLinked(ctx context.Context, repo nested) error {
 			return err
 		}
 	}
-	if err := unsetPlace(ctx, filepath.Join(admin, "config.worktree")); err != nil {
+	if err := gitdir.UnsetPlace(ctx, filepath.Join(admin, "config.worktree")); err != nil {
 		return err
 	}
 	return pointTo(at, filepath.ToSlash(forth))
@@ -227,22 +224,6 @@ func (p *placer) proveLinked(n nested) error {
 	}
 	if want := p.at(n.commonPath); !sameFile(repo.CommonDir, want) {
 		return fmt.Errorf("%s belongs to %s", at, repo.CommonDir)
-	}
-	return nil
-}
-
-// unsetPlace takes core.worktree out of a configuration file, which need not exist.
-func unsetPlace(ctx context.Context, file string) error {
-	config, err := os.ReadFile(file)
-	if err != nil || !bytes.Contains(bytes.ToLower(config), []byte("worktree")) {
-		if errors.Is(err, fs.ErrNotExist) {
-			err = nil
-		}
-		return err
-	}
-	c := git.Command{GitDir: os.DevNull, Dir: filepath.Dir(file), Args: []string{"config", "--file", file, "--unset-all", "core.worktree"}}
-	if _, err := git.Run(ctx, c); err != nil && !exitedWith(err, 5) { // it was not set
-		return err
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
+	"github.com/umbra-vcs/umbra/gitstore/gitdir"
 )
 
 // Discarded says where the parts of a fork's workspace are now.
@@ -141,7 +142,7 @@ func moveEntry(ctx context.Context, doc Document, admin, trash string) (string, 
 
 func copyEntry(ctx context.Context, doc Document, admin, place string) error {
 	k := &maker{doc: doc}
-	if err := k.copyGitDirectory(ctx, nested{gitDir: admin, lister: gitLister{dir: admin}}, place); err != nil {
+	if err := k.copyGitDirectory(ctx, nested{gitDir: admin, lister: gitdir.Lister{Dir: admin}}, place); err != nil {
 		return err
 	}
 	return beneath.RemoveTree(admin)

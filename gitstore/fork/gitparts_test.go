@@ -145,6 +145,9 @@ func TestRepositoryThatBorrows(t *testing.T) {
 	l.git(l.top, "clone", "-q", "--shared", outside, "other")
 	l.git(l.top, "clone", "-q", "--shared", "--bare", "lender", "bare.git")
 	l.git(filepath.Join(l.top, "bare.git"), "worktree", "add", "-q", "../tree", "main")
+	between := filepath.Join(l.base, "between")
+	l.git(l.base, "clone", "-q", "--shared", "--bare", filepath.Join(l.top, "lender"), between)
+	l.git(l.top, "clone", "-q", "--shared", between, "third")
 	src := l.snapshot()
 	src.Now = true
 	made := l.fork(src, l.target("one"))
@@ -152,7 +155,7 @@ func TestRepositoryThatBorrows(t *testing.T) {
 	for _, left := range made.Left {
 		reasons[left.Path] = left.Reason
 	}
-	want := map[string]string{"app/.git": reasonBorrows, "bare.git": reasonBorrows, "tree/.git": reasonNotAlong}
+	want := map[string]string{"app/.git": reasonBorrows, "bare.git": reasonBorrows, "tree/.git": reasonNotAlong, "third/.git": reasonBorrows}
 	if !maps.Equal(reasons, want) {
 		t.Errorf("left %v", reasons)
 	}

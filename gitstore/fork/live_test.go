@@ -16,6 +16,7 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
 	"github.com/umbra-vcs/umbra/gitstore/capture"
+	"github.com/umbra-vcs/umbra/gitstore/gitdir"
 )
 
 func TestWhatComesAlong(t *testing.T) {
@@ -322,7 +323,7 @@ func TestScanOfTreeThatGrows(t *testing.T) {
 	if s.files != 1 || len(s.items) != capture.Deepest+1 {
 		t.Errorf("%d files and directories come along", len(s.items))
 	}
-	if _, err := (gitLister{dir: l.top}).list(t.Context()); err == nil || !strings.HasSuffix(err.Error(), reasonDepth) {
+	if _, err := (gitdir.Lister{Dir: l.top}).List(t.Context()); err == nil || !strings.Contains(err.Error(), "directories") {
 		t.Errorf("a git directory that deep: %v", err)
 	}
 }

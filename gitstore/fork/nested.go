@@ -1,19 +1,17 @@
 package fork
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
-	"github.com/umbra-vcs/umbra/gitstore/git"
+	"github.com/umbra-vcs/umbra/gitstore/gitdir"
 	"github.com/umbra-vcs/umbra/gitstore/usergit"
 )
 
@@ -41,7 +39,7 @@ type nested struct {
 	// store says that it is such a repository: path is its own. It is pointed to by the
 	// .git of what is scanned.
 	store, pointed bool
-	lister         gitLister // of gitDir
+	lister         gitdir.Lister // of gitDir
 }
 
 // repository decides about the ".git" in a directory. It reports whether the
@@ -84,7 +82,7 @@ func (s *scanner) repository(path string, taken bool) (stay bool, err error) {
 		s.leave(join(path, ".git"), reasonBorrows)
 		return false, nil
 	}
-	parts, err := n.lister.list(s.ctx)
+	parts, err := n.lister.List(s.ctx)
 	if err != nil {
 		if s.ctx.Err() != nil {
 			return false, s.ctx.Err()
@@ -100,33 +98,46 @@ func (s *scanner) repository(path string, taken bool) (stay bool, err error) {
 // borrows tells whether a repository has objects that a copy would have of the source's
 // workspace, or not at all: those of a relative path lead elsewhere from a copy.
 func (s *scanner) borrows(n nested) bool {
-	content, err := os.ReadFile(filepath.Join(n.gitDir, "objects", "info", "alternates"))
-	for line := range strings.Lines(string(content)) {
-		line = strings.TrimSpace(line)
-		// A submodule's copy lies in the source's repository itself.
-		own := n.module != "" && inside(line, s.repo.CommonDir)
-		if line != "" && line[0] != '#' && !own && (!filepath.IsAbs(line) || leadsInto(filepath.Clean(line), []string{s.root.Path()})) {
-			return true
+	// A lender may borrow too, as often as Git follows.
+	var borrows func(objects string, lenders int) bool
+	borrows = func(objects string, lenders int) bool {
+		content, err := os.ReadFile(filepath.Join(objects, "info", "alternates"))
+		for line := range strings.Lines(string(content)) {
+			line = strings.TrimSpace(line)
+			if line == "" || line[0] == '#' {
+				continue
+			}
+			if !filepath.IsAbs(line) {
+				if lenders == 0 {
+					return true
+				}
+				line = filepath.Join(objects, line)
+			}
+			// A submodule's copy lies in the source's repository itself.
+			own := n.module != "" && inside(line, s.repo.CommonDir)
+			if !own && (leadsInto(filepath.Clean(line), []string{s.root.Path()}) || lenders < 5 && borrows(line, lenders+1)) {
+				return true
+			}
 		}
+		return lenders == 0 && err != nil && !vanished(err)
 	}
-	return err != nil && !vanished(err)
+	return borrows(filepath.Join(n.gitDir, "objects"), 0)
 }
 
 // lister lists the git directory of a nested repository.
-func (s *scanner) lister(n nested) gitLister {
-	l := gitLister{dir: n.gitDir, module: n.module != "" || n.common != ""}
+func (s *scanner) lister(n nested) gitdir.Lister {
+	l := gitdir.Lister{Dir: n.gitDir, Module: n.module != "" || n.common != ""}
 	if n.module == "" && n.copyOf(nil, s.root.Path()) == n.gitDir {
-		l.around = s.root.Path()
+		l.Around = s.root.Path()
 	}
 	return l
 }
 
-func (s *scanner) count(parts []part) {
+func (s *scanner) count(parts []gitdir.Part) {
 	for _, p := range parts {
-		for _, i := range p.items {
-			if i.kind != beneath.Directory {
-				s.files++
-				s.bytes += i.size
+		for _, i := range p.Items {
+			if i.Kind != beneath.Directory {
+				s.countFile(p.Source, i.Path, i.Size)
 			}
 		}
 	}
@@ -162,9 +173,9 @@ func (s *scanner) module(repo *usergit.Repository) string {
 	return filepath.ToSlash(name)
 }
 
-// placeNested makes the copies of nested repositories' git directories and
-// puts each in its place below top, which is seen from the workspace as prefix.
-func (k *maker) placeNested(ctx context.Context, repos []nested, top, prefix string) error {
+// placeNested makes the copies of nested repositories' git directories, which are below
+// from, and puts each in its place below top, which is seen from the workspace as prefix.
+func (k *maker) placeNested(ctx context.Context, repos []nested, from, top, prefix string) error {
 	root, err := beneath.Open(top)
 	if err != nil {
 		return err
@@ -173,7 +184,8 @@ func (k *maker) placeNested(ctx context.Context, repos []nested, top, prefix str
 	// A worktree is made once its repository is there.
 	repos = slices.Clone(repos)
 	slices.SortStableFunc(repos, func(a, b nested) int { return cmp.Compare(a.order(), b.order()) })
-	p := &placer{k: k, root: root, placed: map[string]bool{}}
+	p := &placer{k: k, root: root, from: from, prefix: prefix, placed: map[string]bool{}}
+	var along []nested
 	for n, repo := range repos {
 		reason, err := p.placeOne(ctx, repo, n)
 		if err != nil {
@@ -184,14 +196,17 @@ func (k *maker) placeNested(ctx context.Context, repos []nested, top, prefix str
 			continue
 		}
 		p.placed[p.copyOf(repo)] = true
+		along = append(along, repo)
 	}
-	return nil
+	return p.redirect(ctx, along)
 }
 
 // placer puts repositories in their places below a root.
 type placer struct {
 	k      *maker
 	root   *beneath.Root
+	from   string          // what is copied to root
+	prefix string          // of root, as seen from the workspace
 	placed map[string]bool // the copies of git directories that are there
 }
 
@@ -280,6 +295,9 @@ func (p *placer) proveNested(ctx context.Context, n nested) error {
 			err = p.proveLinked(n)
 		}
 	}
+	if err == nil {
+		err = p.complete(ctx, n)
+	}
 	if err == nil || ctx.Err() != nil {
 		return err
 	}
@@ -311,7 +329,7 @@ func (p *placer) placeOwn(ctx context.Context, repo nested, n int) error {
 	if err := p.k.copyGitDirectory(ctx, repo, staged); err != nil {
 		return err
 	}
-	if err := setPlace(ctx, staged, ""); err != nil {
+	if err := gitdir.SetPlace(ctx, staged, ""); err != nil {
 		return err
 	}
 	return os.Rename(staged, filepath.Join(at, ".git"))
@@ -336,48 +354,8 @@ func (p *placer) placeModule(ctx context.Context, repo nested) error {
 	if err != nil {
 		return err
 	}
-	if err := setPlace(ctx, target, filepath.ToSlash(back)); err != nil {
+	if err := gitdir.SetPlace(ctx, target, filepath.ToSlash(back)); err != nil {
 		return err
 	}
 	return os.WriteFile(filepath.Join(at, ".git"), []byte("gitdir: "+filepath.ToSlash(forth)+"\n"), 0o666)
-}
-
-// setPlace says in a copied git directory where its work tree is; "" that it is
-// around it, as Git takes it to be. It is said in the file where it was: in the own
-// one of the main worktree, once each has its own.
-func setPlace(ctx context.Context, gitDir, place string) error {
-	config, err := os.ReadFile(filepath.Join(gitDir, "config"))
-	if err != nil {
-		return err
-	}
-	own, err := os.ReadFile(filepath.Join(gitDir, "config.worktree"))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	inOwn := named(own, "worktree") && named(config, "worktreeconfig")
-	for _, file := range []struct {
-		name     string
-		says, in bool
-	}{{"config.worktree", named(own, "worktree"), inOwn}, {"config", named(config, "worktree"), !inOwn}} {
-		args := []string{"config", "--file", filepath.Join(gitDir, file.name)}
-		switch {
-		case place != "" && file.in:
-			args = append(args, "--replace-all", "core.worktree", place)
-		case file.says:
-			args = append(args, "--unset-all", "core.worktree")
-		default:
-			continue
-		}
-		// For none of the repositories: git would go where this one says.
-		c := git.Command{GitDir: os.DevNull, Dir: gitDir, Args: args}
-		if _, err := git.Run(ctx, c); err != nil && !exitedWith(err, 5) { // it was not set
-			return err
-		}
-	}
-	return nil
-}
-
-// named tells whether a configuration file may have a setting of that name.
-func named(config []byte, name string) bool {
-	return bytes.Contains(bytes.ToLower(config), []byte(name))
 }

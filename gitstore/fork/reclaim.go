@@ -12,6 +12,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
+	"github.com/umbra-vcs/umbra/gitstore/gitdir"
 )
 
 // Reclaimed says what became of a workspace that was discarded.
@@ -322,7 +323,7 @@ func copyDiscarded(ctx context.Context, doc Document, entry, to string) error {
 		return err
 	}
 	k := &maker{doc: doc}
-	return k.copyGitDirectory(ctx, nested{gitDir: entry, lister: gitLister{dir: entry}}, to)
+	return k.copyGitDirectory(ctx, nested{gitDir: entry, lister: gitdir.Lister{Dir: entry}}, to)
 }
 
 // relink has the directory's .git lead to an entry that has another name now.

@@ -127,6 +127,17 @@ func TestReflink(t *testing.T) {
 					t.Errorf("%s of %s: %v %v", path, root, st, err)
 				}
 			}
+
+			// A copied repository shares blocks, too: the limit is not meant for it.
+			around := filepath.Join(dir, "around")
+			if err := os.Mkdir(around, 0o755); err != nil {
+				t.Fatal(err)
+			}
+			n := newLabIn(t, around)
+			n.container(".bare")
+			target := n.target("within")
+			target.Limit = 1
+			n.worksApart(n.fork(n.around(), target), "main")
 		})
 	}
 }

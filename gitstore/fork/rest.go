@@ -148,7 +148,7 @@ func (k *maker) fillRest(ctx context.Context) error {
 	for _, l := range left {
 		k.leave(k.doc.outside(l.Path), l.Reason)
 	}
-	if err := k.placeNested(ctx, k.rest.scan.repos, k.doc.Directory, k.doc.outside("")); err != nil {
+	if err := k.placeNested(ctx, k.rest.scan.repos, k.rest.root.Path(), k.doc.Directory, k.doc.outside("")); err != nil {
 		return err
 	}
 	return finishDirectories(j)

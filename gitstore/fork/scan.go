@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/umbra-vcs/umbra/gitstore"
@@ -46,14 +47,38 @@ type scan struct {
 	lost  []lostFile
 	files int
 	bytes int64
+	// largest is the largest file, on disk.
+	largest struct {
+		path  string
+		bytes int64
+	}
 }
 
-func (s *scan) add(i item) {
+func (s *scanner) add(i item) {
 	s.items = append(s.items, i)
 	if i.kind != beneath.Directory {
-		s.files++
-		s.bytes += i.size
+		s.countFile(s.root.Path(), i.path, i.size)
 	}
+}
+
+func (s *scan) countFile(dir, path string, bytes int64) {
+	s.files++
+	s.bytes += bytes
+	if bytes > s.largest.bytes {
+		s.largest.path, s.largest.bytes = joinPath(dir, path), bytes
+	}
+}
+
+// remove takes out what was met as files and comes along otherwise.
+func (s *scan) remove(dir string) {
+	s.items = slices.DeleteFunc(s.items, func(i item) bool {
+		gone := inside(i.path, dir)
+		if gone && i.kind != beneath.Directory {
+			s.files--
+			s.bytes -= i.size
+		}
+		return gone
+	})
 }
 
 func (s *scan) leave(path, reason string) { s.left = append(s.left, Left{path, reason}) }

@@ -6,8 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"unicode/utf8"
-
-	"github.com/umbra-vcs/umbra/gitstore/beneath"
 )
 
 // checkTarget proves that the directory can be made, or is empty, and that it
@@ -110,20 +108,18 @@ func (k *maker) checkLimit() error {
 	}
 }
 
-// shares tries whether the biggest file to be copied could be shared instead.
+// shares tries whether the largest file to be copied could be shared instead.
 func (k *maker) shares() bool {
-	var biggest item
-	for _, i := range k.scan.items {
-		if i.kind == beneath.File && i.size > biggest.size {
-			biggest = i
-		}
+	largest := k.scan.largest
+	if k.rest != nil && k.rest.scan.largest.bytes > largest.bytes {
+		largest = k.rest.scan.largest
 	}
-	if biggest.size == 0 {
+	if largest.bytes == 0 {
 		return false
 	}
 	dir := filepath.Dir(k.doc.Directory)
 	if len(k.doc.Parents) > 0 {
 		dir = filepath.Dir(k.doc.Parents[0])
 	}
-	return canShare(joinPath(k.src.Live, biggest.path), dir)
+	return canShare(largest.path, dir)
 }

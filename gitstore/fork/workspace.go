@@ -122,7 +122,7 @@ func (k *maker) fillWorkspace(ctx context.Context) (*written, error) {
 			return nil, err
 		}
 		k.made.Left = append(k.made.Left, left...)
-		if err := k.placeNested(ctx, k.scan.repos, k.doc.workspace(), ""); err != nil {
+		if err := k.placeNested(ctx, k.scan.repos, k.live.Path(), k.doc.workspace(), ""); err != nil {
 			return nil, err
 		}
 		if err := finishDirectories(j); err != nil {
