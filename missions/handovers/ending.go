@@ -35,7 +35,7 @@ func (s *Scheduler) ConfirmHandover(ctx context.Context, m *projects.Mission, h 
 		case err != nil:
 			s.dropHandover(ctx, m, h, err)
 			return err
-		case !switches || !m.Live.HasKeeper():
+		case !switches || !m.Live.HasKeeper() && !at.IsLeft():
 			instead, err = s.performWithAgentAlive(ctx, m, h)
 			return err
 		}

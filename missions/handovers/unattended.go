@@ -83,7 +83,7 @@ func (s *Scheduler) WithdrawHandover(m *projects.Mission) {
 	if !h.IsOpen() || s.IsHandoverOwned(h) || m.Live.HasKeeper() && !presence.CanRelaunchAgent(m) {
 		return
 	}
-	if m.Live.Handover = nil; h.Queued && m.Live.QueuedRestore == nil {
+	if m.Live.Handover = nil; h.Queued && !h.IsLeft() && m.Live.QueuedRestore == nil {
 		m.Live.QueuedRestore = &h.Action
 	}
 }

@@ -279,3 +279,73 @@ func TestSideForkAutomations(t *testing.T) {
 		t.Errorf("left: %s", got)
 	}
 }
+
+// TestSideForkKeeperKilled: a keeper that is killed once a side fork is promoted takes nothing
+// of that back: whoever asked is told that it is done, and how to go on.
+func TestSideForkKeeperKilled(t *testing.T) {
+	t.Parallel()
+	k := newKeptAgent(t)
+	fork := k.missionNamed(k.enter("").ForkName)
+	if err := os.WriteFile(filepath.Join(fork.Workspace, "a.txt"), []byte("of the fork\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	prepare := k.local.PrepareTerminal
+	k.local.PrepareTerminal = func(ctx context.Context, m *projects.Mission, a projects.Action) (projects.Action, error) {
+		a, err := prepare(ctx, m, a)
+		k.changeOf(fork.ID, func(m *projects.Mission) { m.Live.Keeper = &deadOwner })
+		return a, err
+	}
+	p, err := k.local.Promote(context.Background(), missions.PromoteRequest{Caller: k.caller(), Fork: fork.Name})
+	if err != nil || !p.Done || p.Snapshot == "" || p.Handover == nil || p.Handover.Type != "umbra mission resume live" {
+		t.Errorf("promoted: %+v, %v", p, err)
+	}
+	if got := k.read("a.txt"); got != "of the fork\n" {
+		t.Errorf("a.txt is %q", got)
+	}
+	if fork = k.missionNamed(fork.Name); fork.CloseReason != missions.CloseReasonPromoted || fork.PID != 0 {
+		t.Errorf("the fork is %+v", fork)
+	}
+	k.healthy()
+}
+
+// TestSideForkAllKilled: where whoever promoted a side fork was killed with its keeper, it is
+// not said that it was not promoted.
+func TestSideForkAllKilled(t *testing.T) {
+	t.Parallel()
+	k := newKeptAgent(t)
+	r := k.enter("")
+	leave := missions.LeaveForkRequest{Caller: k.caller(), Fork: r.Fork, Parent: k.id, Promote: &missions.PromoteRequest{Caller: k.caller(), Fork: r.Fork}}
+	k.changeOf(r.Fork, func(m *projects.Mission) {
+		m.Live.Keeper = &deadOwner
+		m.Live.Handover = &projects.Handover{
+			ID: k.local.NewID(), LaunchID: k.launch.ID, Action: projects.Action{Leave: &leave}, Owner: deadOwner, Queued: true, Prepared: true,
+		}
+	})
+	if err := k.local.ResumeHandovers(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	fork, err := k.local.MissionByID(r.Fork)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if live := fork.Live; live.NotRestoredReason != "" || live.QueuedRestore != nil || live.Handover != nil {
+		t.Errorf("said %q, waits %+v, handover %+v", live.NotRestoredReason, live.QueuedRestore, live.Handover)
+	}
+	k.healthy()
+}
+
+// TestSideForkEnteredAsServiceLeaves: which fork was entered is said also by a Service that is
+// about to end, and doesn't wait for the fork's agent.
+func TestSideForkEnteredAsServiceLeaves(t *testing.T) {
+	t.Parallel()
+	k := newKeptAgent(t)
+	k.local.Depart()
+	r, err := k.local.EnterFork(context.Background(), missions.EnterForkRequest{Caller: k.caller(), Moment: "live"})
+	if err != nil || r.ForkName != "live-fork-1" || r.Fork != k.missionNamed("live-fork-1").ID || len(r.Notes) != 1 {
+		t.Errorf("entered: %+v, %v", r, err)
+	}
+	if next := <-k.keeps(); next.Do != missions.DoRelaunch || next.Launch.Mission.ID != r.Fork {
+		t.Errorf("next: %+v", next)
+	}
+	k.healthy()
+}

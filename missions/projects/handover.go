@@ -107,6 +107,10 @@ type Handover struct {
 // IsOpen reports whether there is a handover that has not been carried out.
 func (h *Handover) IsOpen() bool { return h != nil && !h.Done }
 
+// IsLeft reports whether a side fork has been left, or promoted, but for its agent's end: that
+// is not asked for again where no keeper is left to pass the terminal on.
+func (h *Handover) IsLeft() bool { return h.Prepared && h.Action.Leave != nil }
+
 // IsHandoverOwned reports whether somebody is at a handover. That its process lives is not
 // enough where that is this one, which may have let go of it.
 func (d *Desk) IsHandoverOwned(h *Handover) bool {

@@ -63,8 +63,9 @@ func (x *Exchanger) EnterFork(ctx context.Context, r missions.EnterForkRequest) 
 		return missions.SideForkResult{}, err
 	}
 	result := resultOf(m, done)
-	if now, err := x.LoadMission(m.Project, m.ID); err == nil && done.Done {
-		if fork := x.SideForkOf(now); fork != nil {
+	// Its agent may not be there yet: whoever serves next has the keeper launch it.
+	if now, err := x.LoadMission(m.Project, m.ID); err == nil && done.Done && now.Live.SideFork != nil {
+		if fork, err := x.LoadMission(m.Project, now.Live.SideFork.Mission); err == nil {
 			result.Fork, result.ForkName = fork.ID, fork.Name
 		}
 	}
