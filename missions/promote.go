@@ -50,8 +50,10 @@ func (r PromoteRequest) Restore(parent, snapshot string, p Promotion) RestoreReq
 type Promotion struct {
 	Fork string `json:"fork"`
 	Name string `json:"name"`
-	// Tree is, in a preview, what is in the fork's workspace: no snapshot is taken of it.
-	Tree string `json:"tree,omitempty"`
+	// Tree and Modes are, in a preview, what is in the fork's workspace: no snapshot is
+	// taken of it.
+	Tree  string `json:"tree,omitempty"`
+	Modes []byte `json:"modes,omitempty"` // what the tree can't hold
 }
 
 // PromoteResult is the plan of a promotion and, when done, its outcome.
@@ -63,7 +65,8 @@ type PromoteResult struct {
 	// not have.
 	Branch  string   `json:"branch,omitempty"`
 	Commits []Commit `json:"commits,omitempty"`
-	// MovedBranch is the parent's branch, if it was moved to these commits.
+	// MovedBranch is the parent's branch, if it was moved to these commits; in a plan, if
+	// it would be.
 	MovedBranch string `json:"moved_branch,omitempty"`
 	// Forks are the forks of the parent whose agents have ended, the promoted one first.
 	// There are none unless all that the promoted one did came home.

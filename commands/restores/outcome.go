@@ -27,6 +27,11 @@ func finish(c *call.Call, result any, r missions.RestoreResult, text func(*print
 
 // WriteOutcome prints the plan or the outcome of what was done: restore, undo or redo.
 func WriteOutcome(p *print.Printer, did string, r missions.RestoreResult) {
+	writeOutcome(p, did, r, false)
+}
+
+// writeOutcome is WriteOutcome; movesBranch says that the user's branch moves too.
+func writeOutcome(p *print.Printer, did string, r missions.RestoreResult, movesBranch bool) {
 	switch {
 	case r.Queued && r.Handover != nil:
 		p.Line("the agent is ended for the %s, and is there again in a moment", did)
@@ -39,7 +44,7 @@ func WriteOutcome(p *print.Printer, did string, r missions.RestoreResult) {
 			} else {
 				p.Line("%s of %s %s would:", did, print.Clean(r.Workspace), source(r))
 			}
-			writePlan(p, r)
+			writePlan(p, r, movesBranch)
 		}
 		writeForeseen(p, r)
 	default:
@@ -167,7 +172,7 @@ func takenBack(r missions.RestoreResult) string {
 }
 
 // writePlan lists what a restore is to do.
-func writePlan(p *print.Printer, r missions.RestoreResult) {
+func writePlan(p *print.Printer, r missions.RestoreResult, movesBranch bool) {
 	var t print.Table
 	list := func(what string, s print.Style, paths []string) {
 		for _, path := range paths {
@@ -189,15 +194,18 @@ func writePlan(p *print.Printer, r missions.RestoreResult) {
 	if conversation != "" {
 		p.Line("  conversation: %s", conversation)
 	}
-	if len(t.Rows) == 0 && conversation == "" {
+	if len(t.Rows) == 0 && conversation == "" && !movesBranch {
 		p.Line("  change nothing")
 	}
 	if r.Git.Then.Branch != r.Git.Now.Branch || r.Git.Then.Head != r.Git.Now.Head {
-		then, did := "then", "restore"
+		then, stays := "then", " (a restore moves neither)"
 		if isPromotion(r) {
-			then, did = "in the fork", "promotion"
+			then, stays = "in the fork", " (a promotion moves neither)"
 		}
-		p.Line("  git %s: %s, now: %s (a %s moves neither)", then, gitPlace(r.Git.Then), gitPlace(r.Git.Now), did)
+		if movesBranch {
+			stays = ""
+		}
+		p.Line("  git %s: %s, now: %s%s", then, gitPlace(r.Git.Then), gitPlace(r.Git.Now), stays)
 	}
 }
 

@@ -56,7 +56,7 @@ func runPromote(c *call.Call, r missions.PromoteRequest, remove RemoveForks) err
 	r.Caller, r.Fork = caller, c.Arg(0)
 	result, err := svc.Promote(ctx, r)
 	if plan, ok := planIn(err); ok && len(plan.Foreign) > 0 && c.CanAsk() {
-		keep, err := askPromoted(ctx, c, svc, caller, plan)
+		keep, err := askPromoted(ctx, c, svc, caller, plan, r.Commits)
 		if err != nil {
 			return err
 		}
@@ -78,18 +78,26 @@ func runPromote(c *call.Call, r missions.PromoteRequest, remove RemoveForks) err
 }
 
 // askPromoted asks whose the paths become that parent and fork have both changed.
-func askPromoted(ctx context.Context, c *call.Call, svc missions.Service, caller missions.Caller, plan missions.RestoreResult) (keep bool, err error) {
+func askPromoted(ctx context.Context, c *call.Call, svc missions.Service, caller missions.Caller, plan missions.RestoreResult, commits bool) (keep bool, err error) {
 	return askOwner(ctx, c, svc, caller, plan, question{
 		text: "The paths marked others were changed on both sides. What becomes of them?",
-		keep: "keep what " + print.Clean(plan.MissionName) + " has", put: "take what the fork has", nothing: "nothing was promoted",
+		keep: "keep what " + print.Clean(plan.MissionName) + " has", put: "take what the fork has", nothing: "nothing was promoted", movesBranch: commits,
 	})
 }
 
 // WritePromoted prints the plan or the outcome of a promotion.
 func WritePromoted(p *print.Printer, r missions.PromoteResult) {
-	WriteOutcome(p, string(missions.TriggerPromote), r.RestoreResult)
-	if r.MovedBranch != "" {
-		p.Line("%s is at %s of the fork now", print.Clean(r.MovedBranch), print.Count(len(r.Commits), "commit"))
+	writeOutcome(p, string(missions.TriggerPromote), r.RestoreResult, r.MovedBranch != "")
+	branch, commits := print.Clean(r.MovedBranch), print.Count(len(r.Commits), "commit")
+	switch {
+	case r.MovedBranch != "" && r.Done:
+		p.Line("%s is at %s of the fork now:", branch, commits)
+	case r.MovedBranch != "" && r.Queued:
+		p.Line("%s moves to %s of the fork then:", branch, commits)
+	case r.MovedBranch != "":
+		p.Line("%s would move to %s of the fork:", branch, commits)
+	case len(r.Commits) > 0:
+		p.Line("commits of %s:", print.Clean(r.FromName))
 	}
 	const most = 10
 	for i, commit := range r.Commits {

@@ -108,13 +108,16 @@ func planIn(err error) (missions.RestoreResult, bool) {
 }
 
 // question is what is asked about paths that two sides have changed.
-type question struct{ text, keep, put, nothing string }
+type question struct {
+	text, keep, put, nothing string
+	movesBranch              bool // the user's branch moves too
+}
 
 // askOwner asks whose the paths become that others changed: theirs stay, or not. --yes
 // does not answer that.
 func askOwner(ctx context.Context, c *call.Call, svc missions.Service, caller missions.Caller, plan missions.RestoreResult, q question) (keep bool, err error) {
 	c.EndProgress()
-	writePlan(c.Err, plan)
+	writePlan(c.Err, plan, q.movesBranch)
 	answers := []call.Answer{{"k", q.keep}, {"p", q.put}, {"d", "show the differences"}, {"s", "stop"}}
 	if plan.OfDisplaced { // which no snapshot's tree holds: umbra cat --displaced prints it
 		answers = slices.Delete(answers, 2, 3)

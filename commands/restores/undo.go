@@ -92,7 +92,7 @@ func runCancel(ctx context.Context, c *call.Call, svc missions.Restores, r missi
 func withPlan(c *call.Call, err error) error {
 	if plan, ok := planIn(err); ok && !c.JSON {
 		c.EndProgress()
-		writePlan(c.Err, plan)
+		writePlan(c.Err, plan, false)
 		_ = c.Err.Flush()
 	}
 	return err

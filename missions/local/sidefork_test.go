@@ -312,3 +312,39 @@ func TestSideForkPromotionRefused(t *testing.T) {
 	<-done
 	k.healthy()
 }
+
+// TestSideForkPromotedCommits: whether the parent's branch has moved to the fork's commits is
+// said as it is.
+func TestSideForkPromotedCommits(t *testing.T) {
+	t.Parallel()
+	for name, moved := range map[string]bool{"moved": true, "was not moved": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			k := newKeptAgent(t)
+			k.git("init", "-q", "-b", "main")
+			k.git("add", ".")
+			k.git("commit", "-q", "-m", "first")
+			first := k.commit("HEAD")
+			inFork := *k.testBench
+			inFork.dir = k.missionNamed(k.enter("").ForkName).Workspace
+			inFork.write("a.txt", "of the fork\n")
+			inFork.git("commit", "-q", "-a", "-m", "of the fork")
+			prepare := k.local.PrepareTerminal
+			k.local.PrepareTerminal = func(ctx context.Context, m *projects.Mission, a projects.Action) (projects.Action, error) {
+				a, err := prepare(ctx, m, a)
+				if !moved {
+					k.git("update-ref", "HEAD", first)
+				}
+				return a, err
+			}
+			done := k.keeps()
+			p, err := k.local.Promote(context.Background(), missions.PromoteRequest{Caller: k.caller(), Fork: "live-fork-1", Commits: true})
+			<-done
+			says := slices.Contains(p.Notes, "main is not moved to the commits of live-fork-1 by that: the same command does it afterwards")
+			if err != nil || !p.Done || (p.MovedBranch == "main") != moved || says == moved || (k.commit("main") == inFork.commit("HEAD")) != moved {
+				t.Errorf("promoted: %+v, %v", p, err)
+			}
+			k.healthy()
+		})
+	}
+}

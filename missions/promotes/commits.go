@@ -185,8 +185,33 @@ func (c commits) addNotes(ctx context.Context, r *missions.PromoteResult, asked 
 		}
 		r.MovedBranch = move.name
 	case move != nil && r.Queued:
-		note("%s is not moved to the commits of %s by that: the same command does it afterwards", move.name, r.FromName)
+		note("%s", notMovedYetText(move.name, r.FromName))
+	case move != nil:
+		r.MovedBranch = move.name // in a plan
 	}
+}
+
+// notMovedYetText says that a promotion which waits moves no branch.
+func notMovedYetText(branch, fork string) string {
+	return fmt.Sprintf("%s is not moved to the commits of %s by that: the same command does it afterwards", branch, fork)
+}
+
+// ConfirmBranch corrects what a plan said of the parent's branch, once another process has
+// promoted the fork: whether the branch has moved.
+func (p *Promoter) ConfirmBranch(parent *projects.Mission, r *missions.PromoteResult) {
+	branch := r.MovedBranch
+	if branch == "" {
+		return
+	}
+	repo, err := usergit.Discover(parent.Binding.Workspace)
+	if err == nil {
+		var head usergit.Head
+		if head, err = repo.Head(); err == nil && head.ID.String() == r.Commits[0].ID {
+			return
+		}
+	}
+	r.MovedBranch = ""
+	r.Notes = append(r.Notes, notMovedYetText(branch, r.FromName))
 }
 
 // incompleteText says which files the commits change and a promotion did not bring, ""

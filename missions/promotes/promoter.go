@@ -65,7 +65,7 @@ func (p *Promoter) PromoteFork(ctx context.Context, fork, parent *projects.Missi
 	}
 	promotion, tree := missions.Promotion{Fork: fork.ID, Name: fork.Name}, fork.Tip.Tree
 	if r.Preview {
-		if tree, err = p.PresentTree(ctx, fork); err != nil {
+		if tree, promotion.Modes, err = p.presentState(ctx, fork); err != nil {
 			return missions.PromoteResult{}, err
 		}
 		promotion.Tree = tree.String()
@@ -80,8 +80,8 @@ func (p *Promoter) PromoteFork(ctx context.Context, fork, parent *projects.Missi
 			refused = append(refused, missions.AsError(err))
 		}
 	}
-	restore := r.Restore(parent.ID, fork.Tip.ID.String(), promotion)
-	done, err := p.handovers.RunAction(ctx, parent, projects.Action{Restore: &restore})
+	asked := r.Restore(parent.ID, fork.Tip.ID.String(), promotion)
+	done, err := p.handovers.RunAction(ctx, parent, projects.Action{Restore: &asked})
 	result := missions.PromoteResult{RestoreResult: done, From: fork.ID, FromName: fork.Name, Branch: c.branch, Commits: c.list}
 	if err != nil {
 		return result, err
@@ -172,15 +172,24 @@ func (p *Promoter) SettleFork(ctx context.Context, fork *projects.Mission, s Set
 
 // PresentTree is what is in the fork's workspace. If that can't be looked at or stored, it
 // is the tree of the fork's newest snapshot.
-func (p *Promoter) PresentTree(ctx context.Context, fork *projects.Mission) (tree gitstore.ID, err error) {
+func (p *Promoter) PresentTree(ctx context.Context, fork *projects.Mission) (gitstore.ID, error) {
+	tree, _, err := p.presentState(ctx, fork)
+	return tree, err
+}
+
+// presentState is PresentTree with what a tree can't hold, where that could be looked at.
+func (p *Promoter) presentState(ctx context.Context, fork *projects.Mission) (tree gitstore.ID, modes []byte, err error) {
 	if fork.CheckMachine() != nil || fork.IsWorkspaceGone() || p.Space.CheckRoom() != nil {
-		return fork.Tip.Tree, nil
+		return fork.Tip.Tree, nil, nil
 	}
-	return tree, p.WithWorkspaceLock(ctx, fork, func(fork *projects.Mission) error {
-		side, err := p.snapshots.PresentSide(ctx, fork)
-		tree = side.Tree
+	err = p.WithWorkspaceLock(ctx, fork, func(fork *projects.Mission) error {
+		present, err := p.snapshots.PresentSide(ctx, fork)
+		if err == nil {
+			tree, modes = present.Tree, present.Modes.Document()
+		}
 		return err
 	})
+	return tree, modes, err
 }
 
 // listForks lists the forks of a mission, oldest first.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/capture"
 	"github.com/umbra-vcs/umbra/gitstore/git"
 	"github.com/umbra-vcs/umbra/gitstore/merge"
 	"github.com/umbra-vcs/umbra/gitstore/records"
@@ -28,6 +29,7 @@ type promotion struct {
 	into     *projects.Mission // its parent
 	base     *mergeBase
 	tree     gitstore.ID // the fork's
+	modes    []byte      // in a preview, what tree can't hold; nil if it is the target's
 }
 
 // beginPromotion makes a job a promotion of a fork.
@@ -46,7 +48,7 @@ func beginPromotion(ctx context.Context, rs *Restorer, m *projects.Mission, j *J
 			return err
 		}
 	}
-	j.Kind, j.promotion = string(missions.TriggerPromote), &promotion{restorer: rs, fork: fork, into: m, base: base, tree: tree}
+	j.Kind, j.promotion = string(missions.TriggerPromote), &promotion{restorer: rs, fork: fork, into: m, base: base, tree: tree, modes: p.Modes}
 	j.Result.TargetAddress, j.Result.Merged = AddressOfSnapshot(fork, j.target.ID), []string{}
 	return nil
 }
@@ -57,6 +59,11 @@ func (p *promotion) planFiles(ctx context.Context, j *Job, present restore.Side,
 	to, err := snapshots.RecordedSide(m.Project, j.target)
 	if err != nil {
 		return err
+	}
+	if p.modes != nil {
+		if to.Modes, err = capture.ParseModes(p.modes); err != nil {
+			return err
+		}
 	}
 	then, err := p.base.writeTree(ctx)
 	if err != nil {

@@ -34,7 +34,7 @@ func (x *Exchanger) enterBeside(ctx context.Context, at addresses.ResolvedMoment
 		result.Notes = append(result.Notes, "no idle timeout: nobody waits for its terminal")
 	}
 	if r.Preview {
-		return result, nil
+		return result, x.agents.CheckLiveLimit(r.Caller, "")
 	}
 	made, err := x.forkBeside(ctx, at, r, inOwnTurn)
 	if err != nil {

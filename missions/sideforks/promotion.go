@@ -49,6 +49,9 @@ func (x *Exchanger) LeaveByPromotion(ctx context.Context, fork, parent *projects
 	default:
 		plan.Handover = done.Handover
 	}
+	if !plan.Queued {
+		x.promotes.ConfirmBranch(parent, &plan)
+	}
 	if plan.Queued {
 		plan.MissionName = fork.Name // whose turn it waits for
 		if !beside {
