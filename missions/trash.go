@@ -148,3 +148,19 @@ type TrashExpiry struct {
 	Problem string `json:"problem,omitempty"`
 	Fix     string `json:"fix,omitempty"`
 }
+
+// ForkExpiry is what becomes of forks by themselves whose agents have ended and whose work is
+// elsewhere, where the configuration asks for it.
+type ForkExpiry struct {
+	Keep   string    `json:"keep"` // how long such a fork stays, such as 14d
+	NextAt time.Time `json:"next_at,omitzero"`
+	// Waiting names the forks that go to the trash within the week, the first of them at GoesAt.
+	Waiting []string  `json:"waiting,omitempty"`
+	GoesAt  time.Time `json:"goes_at,omitzero"`
+	// WentAt is when forks went there last by themselves, Went how many.
+	WentAt time.Time `json:"went_at,omitzero"`
+	Went   int       `json:"went,omitempty"`
+	// Problem is why not all went when it was looked last, Fix what to type.
+	Problem string `json:"problem,omitempty"`
+	Fix     string `json:"fix,omitempty"`
+}

@@ -22,6 +22,8 @@ type Usage struct {
 	Prunings []Pruning `json:"prunings,omitempty"`
 	// TrashExpiry is what becomes of the trash by itself; nil: nothing.
 	TrashExpiry *TrashExpiry `json:"trash_expiry,omitempty"`
+	// ForkExpiry is what becomes by itself of forks that are over; nil: nothing.
+	ForkExpiry *ForkExpiry `json:"fork_expiry,omitempty"`
 	// Budget is what the home takes, once storage.max_bytes is nearly used up; nil before.
 	Budget   *Budget   `json:"budget,omitempty"`
 	Problems []Problem `json:"problems"`

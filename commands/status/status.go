@@ -143,6 +143,9 @@ func writeRoom(p *print.Printer, s missions.Status) {
 	if e := s.TrashExpiry; e != nil && (e.Waiting > 0 || e.Problem != "") {
 		p.Folded(print.Clean(wording.TrashExpiry(p, *e)))
 	}
+	if e := s.ForkExpiry; e != nil && (len(e.Waiting) > 0 || e.Problem != "") {
+		p.Folded(print.Clean(wording.ForkExpiry(p, *e)))
+	}
 }
 
 // writeHousekeeping says what was done last where it was done well.

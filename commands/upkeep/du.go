@@ -74,6 +74,9 @@ func describeUsage(p *print.Printer, u missions.Usage) {
 	if e := u.TrashExpiry; e != nil {
 		p.Line("%s", print.Clean(wording.TrashExpiry(p, *e)))
 	}
+	if e := u.ForkExpiry; e != nil {
+		p.Line("%s", print.Clean(wording.ForkExpiry(p, *e)))
+	}
 	for _, problem := range u.Problems {
 		p.Line("%s %s", p.Paint(print.Red, "problem:"), print.Clean(problem.Message))
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/umbra-vcs/umbra/missions/prunes"
 	"github.com/umbra-vcs/umbra/missions/remotes"
 	"github.com/umbra-vcs/umbra/missions/restores"
+	"github.com/umbra-vcs/umbra/missions/retires"
 	"github.com/umbra-vcs/umbra/missions/searches"
 	"github.com/umbra-vcs/umbra/missions/snapshots"
 	"github.com/umbra-vcs/umbra/missions/trash"
@@ -34,6 +35,7 @@ type Rooms struct {
 	Prunes        *prunes.Pruner
 	Imports       *imports.Importer
 	Emptier       *trash.Emptier
+	Retirer       *retires.Retirer
 	Searches      *searches.Searcher
 }
 

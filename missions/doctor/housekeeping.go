@@ -84,13 +84,13 @@ func (e *Examiner) StartDaily(start func(dir string) error) {
 
 // errands are what the process that does a project's housekeeping does as well: daily for the
 // whole home, whichever project it is, and for the project itself.
-type errands struct{ imports, expiry, pushes, index bool }
+type errands struct{ imports, expiry, forks, pushes, index bool }
 
-func (d errands) any() bool { return d.imports || d.expiry || d.pushes || d.index }
+func (d errands) any() bool { return d.imports || d.expiry || d.forks || d.pushes || d.index }
 
 // homeDue are the errands for the whole home.
 func (e *Examiner) homeDue() errands {
-	return errands{imports: e.rooms.Imports.IsImportDue(), expiry: e.rooms.Emptier.IsExpiryDue()}
+	return errands{imports: e.rooms.Imports.IsImportDue(), expiry: e.rooms.Emptier.IsExpiryDue(), forks: e.rooms.Retirer.AreForksDue()}
 }
 
 // errandsFor are those and the project's own.
@@ -110,6 +110,9 @@ func (e *Examiner) startApart(p *projects.Project, due errands, start func(dir s
 		err = held.Release()
 		if err == nil && due.expiry {
 			err = e.rooms.Emptier.NoteExpiryBegun()
+		}
+		if err == nil && due.forks {
+			err = e.rooms.Retirer.NoteForksBegun()
 		}
 		if err == nil && due.imports {
 			ctx, cancel := context.WithTimeout(context.Background(), time.Second) // a hook may wait
@@ -144,8 +147,8 @@ func (e *Examiner) wasVain(p *projects.Project) bool {
 var errStirred = errors.New("a snapshot was taken meanwhile")
 
 // HousekeepWhenQuiet does the housekeeping of a project once no snapshot was taken for the
-// length of a pause, and then prunes and pushes the project, empties the trash, imports sessions
-// and indexes the project, as far as that is due. The next snapshot cuts the housekeeping off,
+// length of a pause, and then prunes and pushes the project, moves forks that are over to the trash,
+// empties that, imports sessions and indexes the project, as far as that is due. The next snapshot cuts the housekeeping off,
 // and it waits again, unless it is overdue. It ends the indexing too; not the rest, which goes on
 // beside agents. Where pushing alone is due, that is all it does. It does nothing where another
 // process waits for that.
@@ -169,6 +172,9 @@ func (e *Examiner) HousekeepWhenQuiet(ctx context.Context, dir string, pause tim
 		e.Logger.Warn("push by itself", "project", p.Name, "error", perr)
 	}
 	err = errors.Join(err, held.Release())
+	if ferr := e.rooms.Retirer.RetireWhenDue(ctx); ferr != nil && ctx.Err() == nil {
+		e.Logger.Warn("move forks to the trash", "error", ferr)
+	}
 	if xerr := e.rooms.Emptier.ExpireWhenDue(ctx); xerr != nil && ctx.Err() == nil {
 		e.Logger.Warn("empty the trash", "error", xerr)
 	}

@@ -46,6 +46,9 @@ type Reader struct {
 
 	// TrashExpiry is what becomes of the trash by itself. The room of the trash hands it in.
 	TrashExpiry func() *missions.TrashExpiry
+
+	// ForkExpiry is what becomes by itself of forks that are over. Their room hands it in.
+	ForkExpiry func() *missions.ForkExpiry
 }
 
 // New makes a Reader.

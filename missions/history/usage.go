@@ -35,7 +35,7 @@ func (rd *Reader) Usage(ctx context.Context, r missions.UsageRequest) (missions.
 		old, problems := rd.Prunable(ctx, r.Caller)
 		u.Freeable, u.Problems = append(u.Freeable, old...), append(u.Problems, problems...)
 	}
-	u.Prunings, u.TrashExpiry = rd.Prunings(), rd.TrashExpiry()
+	u.Prunings, u.TrashExpiry, u.ForkExpiry = rd.Prunings(), rd.TrashExpiry(), rd.ForkExpiry()
 	measureHome(&u, rd.Home)
 	u.Bytes += sumBytes(u.Other) + sumProjectBytes(u.Projects)
 	u.Budget = rd.Space.BudgetAt(u.Bytes, rd.Now())

@@ -29,6 +29,7 @@ import (
 	"github.com/umbra-vcs/umbra/missions/prunes"
 	"github.com/umbra-vcs/umbra/missions/remotes"
 	"github.com/umbra-vcs/umbra/missions/restores"
+	"github.com/umbra-vcs/umbra/missions/retires"
 	"github.com/umbra-vcs/umbra/missions/searches"
 	"github.com/umbra-vcs/umbra/missions/settings"
 	"github.com/umbra-vcs/umbra/missions/sideforks"
@@ -80,6 +81,13 @@ type pastRooms struct {
 	*remotes.Carrier
 	*prunes.Pruner
 	*trash.Emptier
+	*retires.Retirer
+}
+
+// looker says what work a mission has, and what has changed since.
+type looker struct {
+	*landings.Lander
+	*history.Reader
 }
 
 var _ missions.Service = (*Service)(nil)
@@ -149,10 +157,12 @@ func New(o Options) (*Service, error) {
 	s.Searcher = searches.New(d, s.Finder, s.Library)
 	s.Pruner, s.Emptier = prunes.New(d, s.Finder, s.Observer), trash.NewEmptier(s.Bin)
 	s.Reader.Prunable, s.Reader.Prunings, s.Reader.TrashExpiry = s.Pruner.Prunable, s.Pruner.Prunings, s.Emptier.TrashExpiry
+	s.Retirer = retires.New(d, s.Observer, s.Bin, looker{s.Lander, s.Reader})
+	s.Reader.ForkExpiry = s.Retirer.ForkExpiry
 	s.Examiner = doctor.New(d, doctor.Rooms{
 		Conversations: s.Library, Snapshots: s.Taker, Presence: s.Observer, Agents: s.Launcher,
 		Restores: s.Restorer, Handovers: s.Scheduler, Forks: s.Forker, Hooks: s.Installer, Remotes: s.Carrier, Prunes: s.Pruner,
-		Imports: s.Importer, Emptier: s.Emptier, Searches: s.Searcher,
+		Imports: s.Importer, Emptier: s.Emptier, Retirer: s.Retirer, Searches: s.Searcher,
 	})
 	// What runs up: lower rooms are handed what upper ones do.
 	d.FinishCutOff, d.Rebind = s.Restorer.RecoverUnfinishedRestores, s.Mover.Rebind

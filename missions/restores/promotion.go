@@ -53,6 +53,37 @@ func beginPromotion(ctx context.Context, rs *Restorer, m *projects.Mission, j *J
 	return nil
 }
 
+// IsPromoted reports whether a promotion of all that a fork's newest snapshot has stands in its
+// parent: nothing was left out of it, taken back or put back since.
+func IsPromoted(parent, fork *projects.Mission) (bool, error) {
+	if fork.Parent == nil {
+		return false, nil
+	}
+	point, err := gitstore.ParseID(fork.Parent.Snapshot)
+	if err != nil {
+		return false, err
+	}
+	for op, err := range broughtSince(parent, point) {
+		if err != nil {
+			return false, err
+		}
+		if op.Kind != string(missions.TriggerPromote) || len(op.Kept)+len(op.Paths)+len(op.back) > 0 {
+			continue
+		}
+		brought, err := parent.Project.Store.Snapshot(op.ids[0])
+		if projects.IsObjectLost(err) {
+			continue
+		}
+		if err != nil {
+			return false, err
+		}
+		if brought.Mission == fork.ID && brought.Tree == fork.Tip.Tree {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
 // planFiles plans the files.
 func (p *promotion) planFiles(ctx context.Context, j *Job, present restore.Side, r missions.RestoreRequest) error {
 	m := p.into

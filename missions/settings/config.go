@@ -114,6 +114,7 @@ type Retention struct {
 	KeepDaily  int      // and of so many days
 	Auto       bool     // old snapshots are dropped without anybody asking for it
 	Trash      Duration // the trash is emptied of what is there for so long; 0 is never
+	Forks      Duration // forks that are over for so long go to the trash; 0 is never
 }
 
 // Import is about the sessions that lie in the agents' own stores.

@@ -90,6 +90,8 @@ func Keys() []Key {
 			Help: "old snapshots are dropped by this policy, as config.yml has it, without umbra prune: from a week after umbra status could say so first"},
 		{Name: "retention.trash", counts: serving, never: true, least: int64(day), example: "30d", field: func(c *Config) any { return &c.Retention.Trash },
 			Help: "what umbra mission rm moved to the trash so long ago is removed for good, as config.yml has it, without umbra trash empty: from a week after umbra status could say so first"},
+		{Name: "retention.forks", counts: serving, never: true, least: int64(day), example: "14d", field: func(c *Config) any { return &c.Retention.Forks },
+			Help: "a fork whose agent has ended and all of whose work was landed or promoted so long ago goes to the trash, as config.yml has it, with the workspace that Umbra made: from a week after umbra status could say so first"},
 	}
 }
 

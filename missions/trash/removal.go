@@ -173,6 +173,23 @@ func (b *Bin) missionsWithin(m *projects.Mission) ([]*projects.Mission, error) {
 	return list, nil
 }
 
+// Retire moves a mission to the trash with the workspace that Umbra made, as Remove does, where
+// that takes nothing away that is only there but files that are ignored, and nobody's work.
+func (b *Bin) Retire(ctx context.Context, m *projects.Mission) error {
+	r := missions.RemoveRequest{Missions: []string{m.ID}, Workspace: true}
+	if err := b.checkRemoval(m, r); err != nil {
+		return err
+	}
+	var result missions.RemoveResult
+	if err := b.addLosses(ctx, m, r, &result); err != nil {
+		return err
+	}
+	if len(result.Uncaptured)+len(result.UnmergedCommits)+len(result.OtherMissions)+len(result.Kept) > 0 {
+		return missions.Errorf(missions.KindBusy, "umbra mission rm --preview --workspace "+m.Name+" says what", "something of it is nowhere else")
+	}
+	return b.removeMission(ctx, m, r, &result)
+}
+
 // removeMission moves one mission to the trash: first its workspace, after a last
 // snapshot, then its conversations in Umbra's own store, then its refs.
 func (b *Bin) removeMission(ctx context.Context, m *projects.Mission, r missions.RemoveRequest, result *missions.RemoveResult) error {

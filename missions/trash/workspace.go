@@ -32,6 +32,9 @@ func (b *Bin) TrashWorkspace(ctx context.Context, m *projects.Mission, result *m
 	var discarded fork.Discarded
 	err := b.WithRecoveredWorkspace(ctx, m, func(m *projects.Mission) error {
 		_, err := b.missionsWithin(m) // no agent has begun in it meanwhile
+		if p, alive := m.Live.LivingProcess(); alive {
+			err = missions.Errorf(missions.KindBusy, "umbra mission rm "+m.Name+" --force stops it first", "mission %s has an agent at work (pid %d)", m.Name, p.PID)
+		}
 		if err == nil {
 			discarded, err = fork.Discard(ctx, *m.Binding.Fork, trash)
 		}

@@ -1,4 +1,4 @@
-package land
+package commits
 
 import (
 	"context"
@@ -40,12 +40,12 @@ func TestWorkNotLanded(t *testing.T) {
 	}
 	landed := map[string]bool{"1:b:c": true}
 	of := missions.LandingPlan{Mission: missions.Mission{ID: "m", MadeByUmbra: true}}
-	left, err := workNotLanded(t.Context(), s, missions.Caller{}, of, landed)
+	left, err := WorkNotLanded(t.Context(), s, missions.Caller{}, of, landed)
 	if want := []string{"hand.txt", "later.txt", "since.txt"}; err != nil || !slices.Equal(left, want) {
 		t.Errorf("%q %v, want %q", left, err, want)
 	}
 	s.err = errors.New("content is lost")
-	if _, err := workNotLanded(t.Context(), s, missions.Caller{}, of, landed); err == nil {
+	if _, err := WorkNotLanded(t.Context(), s, missions.Caller{}, of, landed); err == nil {
 		t.Error("what is lost counts as nothing")
 	}
 }
