@@ -15,7 +15,7 @@ import (
 )
 
 // compareRest compares two trees that git did not compare, but for the files whose
-// content is lost, which it names. Renames are found among some thousand files at once.
+// content is lost and the directories that are, which it names. Renames are found among some thousand files at once.
 func compareRest(ctx context.Context, p *projects.Project, from, to gitstore.ID, paths []string, detail diff.Detail, failed error) (TreeChanges, error) {
 	failed = snapshots.NotCompared(from, to, failed)
 	if missions.AsError(failed).Kind != missions.KindDamaged {
@@ -23,7 +23,19 @@ func compareRest(ctx context.Context, p *projects.Project, from, to gitstore.ID,
 	}
 	var c TreeChanges
 	var whole []string
-	err := p.Store.DiffTrees(from, to, func(change gitstore.Change) error {
+	var unread error
+	enter := func(dir string) bool {
+		if dir == "" || !isBelow(dir, paths) && !holdsAny(dir, paths) {
+			return dir == ""
+		}
+		reason, err := lostDirectory(p, from, to, dir)
+		unread = errors.Join(unread, err)
+		if reason != "" {
+			c.Lost = append(c.Lost, missions.PathReason{Path: dir, Reason: reason})
+		}
+		return reason == "" && err == nil
+	}
+	err := p.Store.DiffTreesIn(from, to, enter, func(change gitstore.Change) error {
 		if !isBelow(change.Path, paths) {
 			return ctx.Err()
 		}
@@ -38,7 +50,7 @@ func compareRest(ctx context.Context, p *projects.Project, from, to gitstore.ID,
 		}
 		return ctx.Err()
 	})
-	if err != nil {
+	if err = errors.Join(err, unread); err != nil {
 		return TreeChanges{}, missions.Errorf(missions.AsError(err).Kind, "umbra doctor", "compare %s and %s: %w", from.Short(), to.Short(), err)
 	}
 	if len(c.Lost) == 0 {
@@ -68,6 +80,38 @@ func isBelow(path string, paths []string) bool {
 	return len(paths) == 0 || slices.ContainsFunc(paths, func(p string) bool {
 		return p == "" || path == p || strings.HasPrefix(path, p+"/")
 	})
+}
+
+// holdsAny tells whether one of the paths is below a directory.
+func holdsAny(dir string, paths []string) bool {
+	return slices.ContainsFunc(paths, func(p string) bool { return strings.HasPrefix(p, dir+"/") })
+}
+
+// lostDirectory says of a changed directory whose own directory is whole on which side
+// it can't be read, "" if on none.
+func lostDirectory(p *projects.Project, from, to gitstore.ID, dir string) (string, error) {
+	var lost []string
+	for _, side := range []struct {
+		when string
+		tree gitstore.ID
+	}{{"before", from}, {"after", to}} {
+		if side.tree.IsZero() {
+			continue
+		}
+		at, err := p.Store.Lookup(side.tree, dir)
+		if err == nil && at.Mode.IsDir() {
+			_, err = p.Store.Tree(at.ID)
+		}
+		if projects.IsObjectLost(err) {
+			lost = append(lost, side.when)
+		} else if err != nil && !errors.Is(err, gitstore.ErrNoEntry) {
+			return "", err
+		}
+	}
+	if len(lost) == 0 {
+		return "", nil
+	}
+	return "a directory; what was in it " + strings.Join(lost, " and ") + " is lost", nil
 }
 
 // lostIn says which content of a changed file can't be read, "" if all can.

@@ -31,13 +31,24 @@ func TestDiffOverLostContent(t *testing.T) {
 	if err := os.Rename(filepath.Join(b.dir, "dir/moved"), filepath.Join(b.dir, "dir/there")); err != nil {
 		t.Fatal(err)
 	}
+	b.write("dir/deep/x", "one\n")
+	b.write("dir/deep/within/x", "one\n")
 	b.snapshot("lost before")
+	tree := b.git("--git-dir", m.ShadowRepo, "rev-parse", "work:dir/deep")
+	b.write("a", "four\n")
+	b.write("dir/deep/x", "two\n")
+	b.snapshot("lost directory")
+	b.write("dir/deep/x", "three\n")
+	b.write("dir/there", "three\n")
+	b.snapshot("lost no more")
+	b.loseObject(m, strings.TrimSpace(tree))
 	b.loseObject(m, fmt.Sprintf("%x", sha1.Sum([]byte(fmt.Sprintf("blob %d\x00%s", len(lost), lost)))))
 	b = b.again()
 	for _, c := range []struct{ from, to, lost, files string }{
-		{"work~2", "work~1", "b: modified, the content after is lost", "[a]"},
-		{"work~1", "work", "b: modified, the content before is lost", "[a dir/there]"},
-		{"work~2", "work", "", "[a b dir/there]"},
+		{"work~4", "work~3", "b: modified, the content after is lost", "[a]"},
+		{"work~3", "work~2", "b: modified, the content before is lost dir/deep: a directory; what was in it after is lost", "[a dir/there]"},
+		{"work~2", "work~1", "dir/deep: a directory; what was in it before is lost", "[a]"},
+		{"work~1", "work", "", "[dir/deep/x dir/there]"},
 	} {
 		check := func(what string, files []missions.FileChange, patch string, lost []missions.PathReason, err error) {
 			t.Helper()
@@ -67,6 +78,10 @@ func TestDiffOverLostContent(t *testing.T) {
 			r.Paths = []string{"a"}
 			if d, err := b.local.Diff(ctx, r); err != nil || len(d.Files) != 1 {
 				t.Errorf("diff of what is whole: %+v %v", d, err)
+			}
+			r.Tolerant, r.Paths = true, []string{"dir/deep/x"}
+			if d, err := b.local.Diff(ctx, r); err != nil || (len(d.Lost) == 1) != strings.Contains(c.lost, "dir/deep") {
+				t.Errorf("diff in what is lost: %+v %v", d, err)
 			}
 		}
 	}
