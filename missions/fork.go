@@ -11,7 +11,8 @@ type ForkRequest struct {
 	From      string   `json:"from"` // mission or moment; "" is the default mission now
 	ID        string   `json:"-"`    // of one fork, where a room of this process has noted it before; "" makes one
 	Name      string   `json:"name,omitempty"`
-	Count     int      `json:"count"` // 0 is one, named without a number
+	NameTyped bool     `json:"name_typed,omitempty"` // Name was typed, and is made of no other mission's
+	Count     int      `json:"count"`                // 0 is one, named without a number
 	Workspace string   `json:"workspace,omitempty"`
 	Prompt    string   `json:"prompt,omitempty"`
 	Prompts   []string `json:"prompts,omitempty"` // instead: Count forks for each of them

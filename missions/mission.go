@@ -151,6 +151,7 @@ const (
 type NewMissionRequest struct {
 	Caller    Caller   `json:"caller"`
 	Name      string   `json:"name,omitempty"`
+	NameMade  bool     `json:"name_made,omitempty"` // Name was not typed, but made of another mission's
 	Agent     string   `json:"agent,omitempty"`
 	Workspace string   `json:"workspace,omitempty"`
 	Prompt    string   `json:"prompt,omitempty"`

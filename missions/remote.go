@@ -26,6 +26,8 @@ type Remote struct {
 	// refs/umbra/<project>/.
 	Project  string            `json:"project"`
 	Missions []TransferMission `json:"missions"` // as they were pushed or fetched last
+	// NoSessions says that conversations are left out of what is pushed there.
+	NoSessions bool `json:"no_sessions,omitempty"`
 	// Auto is how the project's missions are pushed there by themselves, nil if they are not.
 	Auto *AutomaticPush `json:"auto,omitempty"`
 }
@@ -55,6 +57,9 @@ type AddRemoteRequest struct {
 	Name    string `json:"name"`
 	URL     string `json:"url"`
 	Project string `json:"project,omitempty"` // "" is the name of the project
+	// NoSessions leaves conversations out of what is pushed there: what was asked, answered,
+	// and run.
+	NoSessions bool `json:"no_sessions,omitempty"`
 }
 
 // RemoteRequest names a remote of the caller's project; "" is all, or the only one.
@@ -89,6 +94,8 @@ type ExportRequest struct {
 	Moments []string `json:"moments"`         // one of each mission, of one project
 	File    string   `json:"file"`            // relative to the caller's directory
 	Allow   []string `json:"allow,omitempty"` // as in PushRequest
+	// NoSessions leaves conversations out, as in AddRemoteRequest.
+	NoSessions bool `json:"no_sessions,omitempty"`
 }
 
 // ImportFileRequest brings the missions of such a file. They are NAME/MISSION here.
@@ -100,8 +107,10 @@ type ImportFileRequest struct {
 
 // Transfer is what became of missions that were pushed or fetched.
 type Transfer struct {
-	Remote   string            `json:"remote"` // its name, or the file that was written
-	Missions []TransferMission `json:"missions"`
+	Remote string `json:"remote"` // its name, or the file that was written
+	// NoSessions says that conversations were left out.
+	NoSessions bool              `json:"no_sessions,omitempty"`
+	Missions   []TransferMission `json:"missions"`
 	// Left are refs of the remote that were not understood. They stay as they are.
 	Left []LeftRef `json:"left,omitempty"`
 	// Findings look like secrets in what was to leave. Nothing was moved where there are any.

@@ -109,7 +109,7 @@ func (w *world) makeFixer(ctx context.Context, f *fixes.Fix) error {
 	if err != nil {
 		return err
 	}
-	m, err := w.svc.NewMission(ctx, missions.NewMissionRequest{Caller: w.caller, Name: name, Agent: f.Fixer, Workspace: w.mission.Workspace})
+	m, err := w.svc.NewMission(ctx, missions.NewMissionRequest{Caller: w.caller, Name: name, NameMade: true, Agent: f.Fixer, Workspace: w.mission.Workspace})
 	if err != nil {
 		return err
 	}

@@ -70,7 +70,7 @@ func runForks(c *call.Call, o runOptions) error {
 		return err
 	}
 	made, err := svc.Fork(ctx, missions.ForkRequest{
-		Caller: caller, From: c.Arg(0), Name: o.name, Count: o.count, Prompts: o.prompts.Value(), Agent: o.agent, Model: o.model,
+		Caller: caller, From: c.Arg(0), Name: o.name, NameTyped: true, Count: o.count, Prompts: o.prompts.Value(), Agent: o.agent, Model: o.model,
 		Headless: true, Ignored: o.ignored, Config: o.config, NoWait: o.noWait, Timeout: o.wait, Yes: c.Yes,
 	})
 	if err != nil {

@@ -51,7 +51,7 @@ func runFork(c *call.Call, o missionNewOptions, from string) error {
 		return err
 	}
 	r, err := svc.Fork(ctx, missions.ForkRequest{
-		Caller: caller, From: from, Name: o.name, Count: o.count, Workspace: o.workspace, Prompt: o.prompt, Again: o.again,
+		Caller: caller, From: from, Name: o.name, NameTyped: true, Count: o.count, Workspace: o.workspace, Prompt: o.prompt, Again: o.again,
 		Command: c.After, EnvNames: vars.Names(), Ignored: o.ignored, Config: o.config, NoWait: o.noWait, Timeout: o.wait,
 		Launching: o.launching(), Yes: c.Yes, Force: o.force,
 	})

@@ -10,21 +10,24 @@ import (
 func Export() *call.Verb {
 	var file string
 	var allow flags.List
+	var noSessions bool
 	return &call.Verb{
 		Name: "export", Args: "MOMENT…", Min: 1, Max: call.AnyNumber, Short: "write moments, with all before them, to one file",
 		Long: `The file is a Git bundle with snapshots and conversations: for another machine, an archive or
 a mail. umbra import FILE reads it there. What looks like a secret is listed first, as
-by umbra push, and nothing is written.`,
+by umbra push, and nothing is written. With --no-sessions the file has the files of each
+snapshot alone, as umbra remote add --no-sessions says.`,
 		Flags: []flags.Flag{
 			flags.String("output", "write to `FILE`; one that is there is replaced", &file, "o"),
 			flags.Strings("allow", "write it although it looks like a secret: `RULE:FINGERPRINT`, as listed (repeatable)", &allow),
+			flags.Bool("no-sessions", "leave conversations out", &noSessions),
 		},
 		Run: func(c *call.Call) error {
 			svc, caller, ctx, err := c.Asking()
 			if err != nil {
 				return err
 			}
-			r, err := svc.Export(ctx, missions.ExportRequest{Caller: caller, Moments: c.Arguments, File: file, Allow: allow.Value()})
+			r, err := svc.Export(ctx, missions.ExportRequest{Caller: caller, Moments: c.Arguments, File: file, Allow: allow.Value(), NoSessions: noSessions})
 			if err != nil {
 				return err
 			}

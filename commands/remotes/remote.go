@@ -23,24 +23,35 @@ func Remote() *call.Verb {
 
 func addCommand() *call.Verb {
 	var project string
+	var noSessions bool
 	return &call.Verb{
 		Name: "add", Args: "NAME URL", Min: 2, Max: 2, Short: "add a remote to this project",
 		Long: `Any Git repository will do, such as an empty bare one: a directory, HOST:PATH, ssh://… or
 https://…. Git speaks to it, with your configuration and credentials. Missions are refs
 below refs/umbra/ there; branches and tags are not touched. A repository may be the remote
-of many projects: on all machines a project has one name there.`,
-		Flags: []flags.Flag{flags.String("project", "the `NAME` of this project there (default: its directory's)", &project)},
+of many projects: on all machines a project has one name there.
+
+With --no-sessions no conversation leaves for it, neither now nor later: no prompt, answer,
+command or message, and no name that was not typed. What is fetched from it has the files of
+each snapshot, and a fork of it begins a new conversation.`,
+		Flags: []flags.Flag{
+			flags.String("project", "the `NAME` of this project there (default: its directory's)", &project),
+			flags.Bool("no-sessions", "leave conversations out of what is pushed there", &noSessions),
+		},
 		Run: func(c *call.Call) error {
 			svc, caller, ctx, err := c.Asking()
 			if err != nil {
 				return err
 			}
-			r, err := svc.AddRemote(ctx, missions.AddRemoteRequest{Caller: caller, Name: c.Arg(0), URL: c.Arg(1), Project: project})
+			r, err := svc.AddRemote(ctx, missions.AddRemoteRequest{Caller: caller, Name: c.Arg(0), URL: c.Arg(1), Project: project, NoSessions: noSessions})
 			if err != nil {
 				return err
 			}
 			return c.TellDone(r, func(p *print.Printer) {
 				p.Line("%s is a remote of this project, which is %s there", p.Paint(print.Bold, r.Name), r.Project)
+				if r.NoSessions {
+					p.Line("  no conversation leaves for it: what is pushed has files alone")
+				}
 				p.Line("  to send missions: umbra push %s; to bring those of others: umbra fetch %[1]s", r.Name)
 			})
 		},
@@ -63,6 +74,9 @@ func runLs(c *call.Call) error {
 	return c.Print(call.Listed(list), func(p *print.Printer) {
 		for _, r := range list {
 			p.Line("%s  %s  %s", p.Paint(print.Bold, print.Clean(r.Name)), print.Clean(r.URL), p.Paint(print.Dim, "project "+print.Clean(r.Project)))
+			if r.NoSessions {
+				p.Line("  conversations are left out")
+			}
 			listMissions(p, r.Missions)
 			if r.Auto != nil {
 				writeAutomatic(p, *r.Auto)

@@ -101,6 +101,9 @@ func report(c *call.Call, r missions.Transfer, done, nothing string) error {
 			p.Line("%s %s", done, p.Paint(print.Bold, print.Clean(r.Remote)))
 		}
 		listMissions(p, r.Missions)
+		if r.NoSessions && len(r.Missions) > 0 {
+			p.Line("  conversations were left out")
+		}
 		for _, left := range r.Left {
 			p.Line("left as it is: %s: %s", print.Clean(left.Ref), print.Clean(left.Reason))
 		}

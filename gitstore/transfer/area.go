@@ -86,6 +86,9 @@ func (a *Area) fill() error {
 	if err != nil {
 		return err
 	}
+	if own := filepath.Dir(a.store.PackDir()); own != objects && a.store.IsScratch() {
+		dirs = append(dirs, own)
+	}
 	var alternates strings.Builder
 	for _, dir := range dirs {
 		alternates.WriteString(gitstore.QuotePath(dir) + "\n")
@@ -112,6 +115,23 @@ func (a *Area) fill() error {
 		}
 	}
 	return nil
+}
+
+// Dir is the area's repository, for git to read.
+func (a *Area) Dir() string { return a.dir }
+
+// EndAt has histories end at commits that the other side has, and what is before them too.
+func (a *Area) EndAt(ids []gitstore.ID) error {
+	shallow, err := os.OpenFile(filepath.Join(a.dir, "shallow"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		if _, err := fmt.Fprintln(shallow, id); err != nil {
+			return errors.Join(err, shallow.Close())
+		}
+	}
+	return shallow.Close()
 }
 
 // Remove takes the area away.

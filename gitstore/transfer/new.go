@@ -21,9 +21,9 @@ type Object struct {
 	Path string
 }
 
-// EachNew calls fn for each object that tips need and known do not, oldest commits first,
-// each object once. Objects are not held in memory. An error of fn ends it.
-func EachNew(ctx context.Context, s *shadow.Store, tips, known []gitstore.ID, fn func(Object) error) error {
+// EachNew calls fn for each object of a repository that tips need and known do not, oldest
+// commits first, each object once. Objects are not held in memory. An error of fn ends it.
+func EachNew(ctx context.Context, dir string, tips, known []gitstore.ID, fn func(Object) error) error {
 	var revisions strings.Builder
 	for _, id := range tips {
 		revisions.WriteString(id.String() + "\n")
@@ -37,7 +37,7 @@ func EachNew(ctx context.Context, s *shadow.Store, tips, known []gitstore.ID, fn
 	defer cancel()
 	go func() {
 		_, err := git.Run(ctx, git.Command{
-			GitDir: s.Dir(), Dir: s.Dir(), Stdin: strings.NewReader(revisions.String()), Stdout: write,
+			GitDir: dir, Dir: dir, Stdin: strings.NewReader(revisions.String()), Stdout: write,
 			Args: []string{"rev-list", "--objects", "--in-commit-order", "--reverse", "--stdin"},
 		})
 		write.CloseWithError(errors.Join(err, io.EOF))

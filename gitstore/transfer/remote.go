@@ -14,7 +14,6 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/git"
-	"github.com/umbra-vcs/umbra/gitstore/shadow"
 )
 
 // Remote is a repository that others may change at any time, or a bundle.
@@ -131,15 +130,15 @@ func (r Remote) user() map[string]string {
 	return r.User
 }
 
-// Push sends commits and has the remote name them. A ref that is there is moved forward
+// Push sends commits of a repository and has the remote name them. A ref that is there is moved forward
 // only. What became of each ref that was not taken is in refused, by its name, in the
 // words of git; the others are there. With an error nothing is known of any.
-func Push(ctx context.Context, s *shadow.Store, r Remote, refs []Ref) (refused map[string]string, err error) {
+func Push(ctx context.Context, dir string, r Remote, refs []Ref) (refused map[string]string, err error) {
 	args := []string{"push", "--porcelain", "--no-verify", "--no-signed", "--no-follow-tags", "--recurse-submodules=no", "--", r.URL}
 	for _, ref := range refs {
 		args = append(args, ref.ID.String()+":"+ref.Name)
 	}
-	out, err := git.Run(ctx, git.Command{GitDir: s.Dir(), Dir: s.Dir(), User: r.user(), Args: args, Config: []string{"push.gpgSign=false"}})
+	out, err := git.Run(ctx, git.Command{GitDir: dir, Dir: dir, User: r.user(), Args: args, Config: []string{"push.gpgSign=false"}})
 	refused, taken := parsePush(out)
 	if err != nil && len(refused) == 0 {
 		return nil, r.failed(err)

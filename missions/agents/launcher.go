@@ -53,7 +53,15 @@ func (l *Launcher) Rename(ctx context.Context, r missions.RenameRequest) (missio
 		return missions.Mission{}, err
 	}
 	err = l.WithRecoveredMission(ctx, m, func(m *projects.Mission) error {
+		if m.Name == r.Name && m.NameGiven {
+			return nil
+		}
+		m.NameGiven = true
 		if m.Name == r.Name {
+			if err := l.snapshots.WriteMetaRecord(ctx, m, "the name was given"); err != nil {
+				return err
+			}
+			l.SaveLiveState(m)
 			return nil
 		}
 		naming, err := l.addresses.LockNames(ctx, m.Project)

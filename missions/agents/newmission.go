@@ -78,7 +78,7 @@ func (l *Launcher) planMission(r missions.NewMissionRequest) (projects.MissionPl
 		if err := missions.CheckName(r.Name); err != nil {
 			return n, err
 		}
-		n.Name, n.NameGiven = r.Name, true
+		n.Name, n.NameGiven = r.Name, !r.NameMade
 	} else {
 		n.Name = projects.NameFromPrompt(r.Prompt)
 	}
@@ -182,7 +182,7 @@ func (l *Launcher) blankMission(p *projects.Project, n projects.MissionPlan, g p
 	m.Stored = projects.Stored{
 		Format: projects.RecordFormat, ID: n.ID, Agent: n.Agent, ToolName: n.ToolName, ResumeCommand: n.ResumeCommand, Command: n.Command, RecordedStateSince: now,
 		CreatedAt: now, UpdatedAt: now, Session: n.Session, EnvNames: n.EnvNames, Adopted: n.Adopted,
-		Unnamed: n.Adopted && n.Name == "", StartedBy: n.StartedBy, Config: n.ConfigCommit,
+		Unnamed: n.Adopted && n.Name == "", NameGiven: n.NameGiven, StartedBy: n.StartedBy, Config: n.ConfigCommit,
 	}
 	m.SetFirstPrompt(n.FirstPrompt)
 	if n.Subdir != "." {

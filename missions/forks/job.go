@@ -215,7 +215,11 @@ func (j *forkJob) makeSession() error {
 	}
 	plan, err := j.forker.conversations.PlanCut(j.moment.Mission, j.moment.Snapshot.Snapshot)
 	if errors.Is(err, sessions.ErrNoSession) || err == nil && plan.IsEmpty {
-		j.notes = append(j.notes, "nothing was said yet: the agent begins a new conversation")
+		note := "nothing was said yet"
+		if then, err := j.moment.Project.ReadStored(j.moment.Snapshot.Record); err == nil && then.ConversationLeftOut {
+			note = "the conversation was left out by who sent it"
+		}
+		j.notes = append(j.notes, note+": the agent begins a new conversation")
 		return nil
 	}
 	if err != nil {
@@ -358,7 +362,7 @@ func (j *forkJob) buildMission() (*projects.Mission, error) {
 	}
 	m := &projects.Mission{Project: j.moment.Project, Lifecycle: missions.Initializing{Turn: s.Turn}, StateSince: now}
 	m.Stored = projects.Stored{
-		Format: projects.RecordFormat, ID: j.id, Name: j.name,
+		Format: projects.RecordFormat, ID: j.id, Name: j.name, NameGiven: j.request.NameTyped && j.request.Name != "",
 		Agent: j.moment.Agent, ToolName: j.moment.ToolName, ResumeCommand: j.moment.ResumeCommand, RecordedStateSince: now,
 		Command:   command,
 		CreatedAt: now, UpdatedAt: now, Parent: &missions.Parent{Mission: j.moment.ID, Snapshot: s.ID.String()},

@@ -11,6 +11,15 @@ import (
 	"github.com/umbra-vcs/umbra/missions/projects"
 )
 
+// fetchedNotes say what a mission is that was fetched.
+func fetchedNotes(m *projects.Mission) []string {
+	notes := []string{m.CheckOwn().Error()}
+	if m.ConversationLeftOut {
+		notes = append(notes, "its conversation was left out by who sent it: it has the files alone")
+	}
+	return notes
+}
+
 // MissionView is the mission as the user sees it.
 func (o *Observer) MissionView(m *projects.Mission) missions.Mission {
 	v := missions.Mission{
@@ -28,7 +37,7 @@ func (o *Observer) MissionView(m *projects.Mission) missions.Mission {
 	}
 	if m.Remote != "" {
 		v.Ref = string(gitstore.FetchedAgentRef(m.Remote, m.ID))
-		v.Notes = append(v.Notes, m.CheckOwn().Error())
+		v.Notes = append(v.Notes, fetchedNotes(m)...)
 		fillViewState(&v, m)
 		return v
 	}

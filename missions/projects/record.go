@@ -70,8 +70,9 @@ type Stored struct {
 	EnvNames    []string          `json:"env_names,omitempty"`
 	Subdir      string            `json:"subdir,omitempty"` // of the workspace, where the agent runs
 	Adopted     bool              `json:"adopted,omitempty"`
-	Unnamed     bool              `json:"unnamed,omitempty"` // to be named by its first prompt
-	Notes       []Note            `json:"notes,omitempty"`   // for the agent's next prompt
+	Unnamed     bool              `json:"unnamed,omitempty"`    // to be named by its first prompt
+	NameGiven   bool              `json:"name_given,omitempty"` // by its user, and not made of a prompt
+	Notes       []Note            `json:"notes,omitempty"`      // for the agent's next prompt
 	// FirstPrompt is sent to the agent when it is launched for the first time.
 	FirstPrompt string            `json:"first_prompt,omitempty"`
 	Contest     *missions.Contest `json:"contest,omitempty"` // that the fork was made for
@@ -88,6 +89,9 @@ type Stored struct {
 	Withheld []string `json:"withheld,omitempty"`
 	// TurnPosition is the place in its turn of the snapshot that the record is of.
 	TurnPosition *turnPosition `json:"step,omitempty"`
+	// ConversationLeftOut says that there was a conversation, and that whoever has sent the
+	// mission has not sent that.
+	ConversationLeftOut bool `json:"conversation_left_out,omitempty"`
 }
 
 // TallyProgress is a Tally and where to go on counting.

@@ -90,6 +90,12 @@ func (f *fetching) isOwn(id string, m theirMission) bool {
 	if err != nil || own.CheckMachine() != nil {
 		return false
 	}
+	if link, is := f.remote.Links[id]; is && link.Has(m.agent, m.record) {
+		return true
+	}
+	if _, sending := f.remote.Sending[id]; f.remote.NoSessions && sending {
+		return true // a push was cut off: what is there is an excerpt of what is here
+	}
 	is, err := isBehind(f.project.Store, m.agent, own.Tip.ID)
 	if err == nil && !is {
 		is, err = f.saved.hasPruned(f.project.Store, id, m.agent, own.Tip.ID)
@@ -267,7 +273,7 @@ func (f *fetching) count(
 		}
 	}
 	tips, of := []gitstore.ID{m.agent, m.record}, map[string]bool{}
-	err = transfer.EachNew(ctx, f.project.Store, tips, before, func(o transfer.Object) error {
+	err = transfer.EachNew(ctx, f.project.Store.Dir(), tips, before, func(o transfer.Object) error {
 		size, err := transfer.Size(f.project.Store, o.ID)
 		objects, bytes = objects+1, bytes+size
 		if o.ID == o.Commit && err == nil {

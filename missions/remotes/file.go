@@ -53,6 +53,13 @@ func (c *Carrier) Export(ctx context.Context, r missions.ExportRequest) (mission
 		if err != nil {
 			return err
 		}
+		out, err := c.openMoments(ctx, p, r.NoSessions, moments)
+		if err != nil {
+			return err
+		}
+		defer out.close()
+		look.of(out)
+		result.NoSessions = r.NoSessions
 		return c.export(ctx, p, file, moments, look, &result)
 	})
 	return result, err
@@ -78,32 +85,48 @@ func (c *Carrier) momentsOf(ctx context.Context, r missions.ExportRequest) (list
 	return list, nil
 }
 
+// tipsAt are the snapshot and the record of a moment.
+func tipsAt(at addresses.ResolvedMoment) []gitstore.ID {
+	if at.Snapshot.ID == at.Tip.ID {
+		return []gitstore.ID{at.Tip.ID, at.Record} // with what was changed of the mission since
+	}
+	return []gitstore.ID{at.Snapshot.ID, at.Snapshot.Record}
+}
+
+// openMoments makes what is to leave of moments.
+func (c *Carrier) openMoments(ctx context.Context, p *projects.Project, noSessions bool, moments []addresses.ResolvedMoment) (*leaving, error) {
+	tips := map[string][]gitstore.ID{}
+	for _, at := range moments {
+		tips[at.ID] = tipsAt(at)
+	}
+	return c.openLeaving(ctx, p, noSessions, tips, nil)
+}
+
 func (c *Carrier) export(ctx context.Context, p *projects.Project, file string, moments []addresses.ResolvedMoment, s *search, result *missions.Transfer) error {
 	var refs []transfer.Ref
 	var known []gitstore.ID
 	var list []*projects.Mission
 	for _, at := range moments {
-		snapshot := at.Snapshot.ID
-		record := at.Snapshot.Record
-		if snapshot == at.Tip.ID {
-			record = at.Record // with what was changed of the mission since
-		}
-		one := missions.TransferMission{Mission: at.Name, ID: at.ID, State: missions.TransferNew}
-		var err error
-		if one.Objects, one.Bytes, err = s.look(ctx, at.Mission, []gitstore.ID{snapshot, record}, known); err != nil {
+		if err := s.leaving.failed[at.ID]; err != nil {
 			return err
 		}
-		known = append(known, snapshot, record)
+		tips := s.leaving.copiesOf(tipsAt(at))
+		one := missions.TransferMission{Mission: at.Name, ID: at.ID, State: missions.TransferNew}
+		var err error
+		if one.Objects, one.Bytes, err = s.look(ctx, at.Mission, tips, known); err != nil {
+			return err
+		}
+		known = append(known, tips...)
 		refs = append(refs,
-			transfer.Ref{Name: remoteRef(p.Name, gitstore.AgentRef(at.ID)), ID: snapshot},
-			transfer.Ref{Name: remoteRef(p.Name, gitstore.RecordRef(at.ID)), ID: record})
+			transfer.Ref{Name: remoteRef(p.Name, gitstore.AgentRef(at.ID)), ID: tips[0]},
+			transfer.Ref{Name: remoteRef(p.Name, gitstore.RecordRef(at.ID)), ID: tips[1]})
 		result.Missions, list = append(result.Missions, one), append(list, at.Mission)
 	}
 	if result.Findings = s.findings(list); len(result.Findings) > 0 {
 		result.Missions = []missions.TransferMission{}
 		return nil
 	}
-	area, err := transfer.Open(p.Store)
+	area, err := transfer.Open(s.project.Store)
 	if err != nil {
 		return err
 	}

@@ -43,7 +43,7 @@ func (c *Carrier) Push(ctx context.Context, r missions.PushRequest) (missions.Tr
 		if err != nil {
 			return err
 		}
-		result.Remote = one.Name
+		result.Remote, result.NoSessions = one.Name, one.NoSessions
 		if r.Auto == missions.AutomaticOff {
 			one.Auto = nil
 			return s.write(p)
@@ -107,9 +107,10 @@ type pushing struct {
 	remote  *savedRemote
 	saved   *saved
 	at      transfer.Remote
-	theirs  theirs
+	theirs  theirs        // by the commits here that it is of
 	known   []gitstore.ID // what the remote has, as far as it is here too
 	search  *search
+	leaving *leaving
 	sending []*projects.Mission // whose refs are to go forward
 	result  *missions.Transfer
 }
@@ -123,15 +124,18 @@ func (u *pushing) push(ctx context.Context, list []*projects.Mission) (err error
 	if err := u.project.Store.Rescan(); err != nil {
 		return err
 	}
-	for _, id := range u.theirs.tips() {
-		if _, err := u.project.Store.Commit(id); err == nil {
-			u.known = append(u.known, id)
-		}
+	if err := u.openExcerpts(ctx, list); err != nil {
+		return err
 	}
+	defer u.leaving.close()
+	u.search.of(u.leaving)
 	var refs []transfer.Ref
 	for _, m := range list {
-		tips := []gitstore.ID{m.Tip.ID, m.Record}
+		tips := u.leaving.copiesOf([]gitstore.ID{m.Tip.ID, m.Record})
 		one, err := u.compare(m)
+		if err == nil {
+			err = u.leaving.failed[m.ID]
+		}
 		isNew := one.State == missions.TransferNew || one.State == missions.TransferUpdated
 		if err == nil && isNew {
 			one.Objects, one.Bytes, err = u.search.look(ctx, m, tips, u.known)
@@ -144,8 +148,8 @@ func (u *pushing) push(ctx context.Context, list []*projects.Mission) (err error
 		case isNew:
 			u.known, u.sending = append(u.known, tips...), append(u.sending, m)
 			refs = append(refs,
-				transfer.Ref{Name: remoteRef(u.remote.Project, gitstore.AgentRef(m.ID)), ID: m.Tip.ID},
-				transfer.Ref{Name: remoteRef(u.remote.Project, gitstore.RecordRef(m.ID)), ID: m.Record})
+				transfer.Ref{Name: remoteRef(u.remote.Project, gitstore.AgentRef(m.ID)), ID: tips[0]},
+				transfer.Ref{Name: remoteRef(u.remote.Project, gitstore.RecordRef(m.ID)), ID: tips[1]})
 		}
 		u.result.Missions = append(u.result.Missions, one)
 	}
@@ -230,7 +234,7 @@ func (u *pushing) send(ctx context.Context, list []*projects.Mission, refs []tra
 		}
 		missions.Notify(ctx, missions.Notice{Text: "pushing to " + u.remote.Name})
 		var err error
-		if refused, err = transfer.Push(ctx, u.project.Store, u.at, refs); err != nil {
+		if refused, err = transfer.Push(ctx, u.leaving.dir(), u.at, refs); err != nil {
 			return remoteError(*u.remote, err)
 		}
 	}
@@ -243,6 +247,9 @@ func (u *pushing) send(ctx context.Context, list []*projects.Mission, refs []tra
 		}
 		if one.State != missions.TransferRejected && one.State != missions.TransferDiverged {
 			u.remote.Pushed[m.ID] = m.Tip.ID
+			if err := u.noteLink(m); err != nil {
+				return err
+			}
 		}
 		if u.remote.Pushed[m.ID] == m.Tip.ID { // of what was refused, git may not know either
 			delete(u.remote.Sending, m.ID)

@@ -16,6 +16,7 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore/journal"
 	"github.com/umbra-vcs/umbra/gitstore/transfer"
 	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/excerpts"
 	"github.com/umbra-vcs/umbra/missions/projects"
 )
 
@@ -52,8 +53,19 @@ type savedRemote struct {
 	Pushed map[string]gitstore.ID `json:"pushed,omitempty"`
 	// Sending has what a push sends, until its end: the remote may have it, or not.
 	Sending map[string]gitstore.ID `json:"sending,omitempty"`
+	// NoSessions says that no conversation leaves for it; Links what it has of the missions then.
+	NoSessions bool                     `json:"no_sessions,omitempty"`
+	Links      map[string]excerpts.Link `json:"links,omitempty"`
 	// Auto is how missions are pushed there by themselves, nil if they are not.
 	Auto *automatic `json:"auto,omitempty"`
+}
+
+// withoutWords says so of a remote that no conversation leaves for.
+func (r savedRemote) withoutWords() string {
+	if r.NoSessions {
+		return ", without conversations"
+	}
+	return ""
 }
 
 // has are the snapshots that a remote has or may have, each with its mission.
@@ -185,7 +197,7 @@ func (c *Carrier) AddRemote(ctx context.Context, r missions.AddRemoteRequest) (m
 			return missions.Remote{}, err
 		}
 	}
-	one := savedRemote{Name: r.Name, URL: url, Project: r.Project}
+	one := savedRemote{Name: r.Name, URL: url, Project: r.Project, NoSessions: r.NoSessions}
 	if one.Project == "" {
 		one.Project = p.Name
 	}
@@ -198,11 +210,11 @@ func (c *Carrier) AddRemote(ctx context.Context, r missions.AddRemoteRequest) (m
 			return err
 		}
 		if have, err := s.find(r.Name); err == nil && have.Name == r.Name {
-			if have.URL == one.URL && have.Project == one.Project {
+			if have.URL == one.URL && have.Project == one.Project && have.NoSessions == one.NoSessions {
 				return nil
 			}
 			return missions.Errorf(missions.KindConflict, "umbra remote rm "+r.Name+", or choose another name",
-				"there is a remote %s already: %s, project %s", r.Name, transfer.WithoutPassword(have.URL), have.Project)
+				"there is a remote %s already: %s, project %s%s", r.Name, transfer.WithoutPassword(have.URL), have.Project, have.withoutWords())
 		}
 		s.Remotes = append(s.Remotes, one)
 		return s.write(p)
@@ -291,7 +303,7 @@ func (c *Carrier) Remotes(_ context.Context, r missions.RemoteRequest) ([]missio
 // remoteView is a remote as the user sees it: the missions of this home that were pushed, by
 // whether there is more of them by now, and those that were fetched.
 func (c *Carrier) remoteView(p *projects.Project, r savedRemote) missions.Remote {
-	v := missions.Remote{Name: r.Name, URL: transfer.WithoutPassword(r.URL), Project: r.Project, File: r.File, Missions: []missions.TransferMission{}}
+	v := missions.Remote{Name: r.Name, URL: transfer.WithoutPassword(r.URL), Project: r.Project, File: r.File, NoSessions: r.NoSessions, Missions: []missions.TransferMission{}}
 	if r.Auto != nil && r.Auto.isOf(c.Home) {
 		v.Auto = r.Auto.view(p, r.Name)
 	}

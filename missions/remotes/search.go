@@ -28,6 +28,7 @@ import (
 // search looks for secrets in what is about to leave, and counts it.
 type search struct {
 	project *projects.Project
+	leaving *leaving
 	names   secretNames // of files that are secrets, as snapshots have it
 	held    heldFiles   // of the commit that was looked at last
 	allowed map[string]bool
@@ -43,7 +44,7 @@ func (c *Carrier) newSearch(p *projects.Project, caller missions.Caller, allowed
 		return nil, err
 	}
 	s := &search{
-		project: p, names: names, allowed: map[string]bool{},
+		project: p, leaving: &leaving{project: p}, names: names, allowed: map[string]bool{},
 		found: map[string]*missions.SecretFinding{}, commits: map[*missions.SecretFinding]gitstore.ID{},
 	}
 	for _, one := range allowed {
@@ -51,6 +52,9 @@ func (c *Carrier) newSearch(p *projects.Project, caller missions.Caller, allowed
 	}
 	return s, nil
 }
+
+// of has the search look through what leaves instead of what is here.
+func (s *search) of(l *leaving) { s.project, s.leaving = l.project, l }
 
 // Windows of a large file overlap by as much as a private key may take.
 const (
@@ -60,7 +64,7 @@ const (
 
 // look goes through what the tips of a mission need and the other side does not have.
 func (s *search) look(ctx context.Context, m *projects.Mission, tips, known []gitstore.ID) (objects int, size int64, err error) {
-	err = transfer.EachNew(ctx, s.project.Store, tips, known, func(o transfer.Object) error {
+	err = transfer.EachNew(ctx, s.leaving.dir(), tips, known, func(o transfer.Object) error {
 		n, err := s.lookInto(m, o)
 		objects, size = objects+1, size+n
 		return err
@@ -176,7 +180,7 @@ func masked(secret []byte) string {
 func (s *search) findings(list []*projects.Mission) (all []missions.SecretFinding) {
 	for _, one := range s.order {
 		i := slices.IndexFunc(list, func(m *projects.Mission) bool { return m.Name == one.Mission })
-		one.Moment = s.momentOf(list[i], s.commits[one])
+		one.Moment = s.momentOf(list[i], s.leaving.sourceOf(s.commits[one]))
 		all = append(all, *one)
 	}
 	return all
@@ -185,7 +189,7 @@ func (s *search) findings(list []*projects.Mission) (all []missions.SecretFindin
 // momentOf is the address of a snapshot, be it named by its record; the commit's id if no
 // snapshot is near.
 func (s *search) momentOf(m *projects.Mission, commit gitstore.ID) string {
-	for snap, err := range s.project.SnapshotCache.WalkHistory(s.project.Store, m.Tip.ID) {
+	for snap, err := range m.Project.SnapshotCache.WalkHistory(m.Project.Store, m.Tip.ID) {
 		if err != nil {
 			break
 		}
