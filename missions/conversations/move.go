@@ -1,11 +1,13 @@
 package conversations
 
 import (
+	"maps"
 	"os"
 	"slices"
 	"strings"
 
 	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/shadow"
 	"github.com/umbra-vcs/umbra/missions/projects"
 	"github.com/umbra-vcs/umbra/sessions"
 )
@@ -31,27 +33,46 @@ func (l *Library) PlanMove(m *projects.Mission, s *gitstore.Snapshot, to session
 	return to, nil
 }
 
-// mostNames bounds how many names in a root are kept with a copy.
-const mostNames = 1000
+// mostNames bounds how many names in a root are kept with a copy, mostLooks how many
+// moments are looked at for them.
+const (
+	mostNames = 1000
+	mostLooks = 2000
+)
 
-// namesInRoot is what is directly in a workspace, in a snapshot and now; none if that is
-// not known, or too much to keep.
+// namesInRoot is what is directly in a workspace, in a snapshot, now and at the moments
+// before, newest first; none if that is not known, or too much to keep.
 func namesInRoot(p *projects.Project, s *gitstore.Snapshot, root string) []string {
 	entries, err := p.Store.Tree(s.Tree)
 	if err != nil {
 		return nil
 	}
-	var names []string
+	names := map[string]bool{}
 	for _, e := range entries {
-		names = append(names, e.Name)
+		names[e.Name] = true
 	}
 	there, _ := os.ReadDir(root) // it may be gone
 	for _, e := range there {
-		names = append(names, e.Name())
+		names[e.Name()] = true
 	}
-	slices.Sort(names)
-	if names = slices.Compact(names); len(names) > mostNames {
+	if len(names) > mostNames {
 		return nil
 	}
-	return names
+	last := s.Tree
+	for c, err := range p.Store.History(s.ID, shadow.HistoryOptions{Limit: mostLooks}) {
+		if err != nil {
+			break
+		}
+		if c.Tree == last {
+			continue
+		}
+		last = c.Tree
+		entries, _ := p.Store.Tree(c.Tree) // it may be lost
+		for _, e := range entries {
+			if len(names) < mostNames {
+				names[e.Name] = true
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(names))
 }
