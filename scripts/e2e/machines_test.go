@@ -10,7 +10,7 @@ import (
 
 // TestTwoHomes: a mission that one person has pushed goes on with another, who has another
 // home and another path: the real client sends all that was said, with the paths of the
-// new place. Both push, and each reads what the other did.
+// new place. Both push, and each reads what the other did, over ssh where that can be.
 func TestTwoHomes(t *testing.T) {
 	t.Parallel()
 	client := clients.Claude(t, clients.ClaudeCurrent)
@@ -18,13 +18,14 @@ func TestTwoHomes(t *testing.T) {
 	q := newPersonAt(t, client, "elsewhere/app", "UMBRA_NO_DAEMON=1")
 	remote := filepath.Join(t.TempDir(), "team.git")
 	p.run(p.home, "git", "init", "-q", "--bare", remote)
+	url := overSSH(t, remote, p, q)
 	source := p.newTalk("source")
 	source.say("alpha")
 	source.say("bravo")
-	p.umbra("remote", "add", "team", remote)
+	p.umbra("remote", "add", "team", url)
 	p.umbra("push")
 
-	q.umbra("remote", "add", "office", remote)
+	q.umbra("remote", "add", "office", url)
 	q.umbra("fetch")
 	q.umbra("fork", "office/source", "--no-launch")
 	q.umbra("fork", "office/source@1", "--name", "past", "--no-launch")
