@@ -17,6 +17,8 @@ type TakeSnapshot struct {
 	// GrowthMayWait lets the request be answered by the newest snapshot if files have
 	// only grown since then, as logs do.
 	GrowthMayWait bool `json:"-"`
+	// Typed is what the user typed then while the agent worked, whole.
+	Typed string `json:"typed,omitempty"`
 	// UserMessage says that the user wrote Message.
 	UserMessage bool `json:"named,omitempty"`
 	// Late marks a moment that was noticed after it had passed.

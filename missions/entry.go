@@ -23,7 +23,9 @@ type Entry struct {
 	MadeBy []ToolUse `json:"made_by,omitempty"`
 	// Prompt is what began the turn, whole. A log has it once a turn: with the prompt's
 	// own snapshot or, where that is not listed, with the newest that is.
-	Prompt    string `json:"prompt,omitempty"`
+	Prompt string `json:"prompt,omitempty"`
+	// Typed is what the user typed then while the agent worked, whole.
+	Typed     string `json:"typed,omitempty"`
 	SessionID string `json:"session_id,omitempty"`
 	Events    int    `json:"session_events"`
 	// Tally is what was said in the mission up to then.

@@ -17,10 +17,11 @@ type Label struct {
 	Then string
 }
 
-// What a prompt's own snapshot says, and the messages of the two turns that have ended
-// without being done.
+// What a prompt's own snapshot says, how that of a prompt begins which was typed while the
+// agent worked, and the messages of the two turns that have ended without being done.
 const (
 	MessagePrompt      = "prompt"
+	MessageTyped       = "prompt while it works"
 	MessageInterrupted = "interrupted"
 	MessageEndedUnseen = "turn ended unseen"
 )

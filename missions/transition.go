@@ -104,7 +104,7 @@ func onPrompt(l Lifecycle, e PromptSubmitted) (Lifecycle, []Effect) {
 			return l, nil // the same hook, heard twice
 		}
 		// Typed while the agent works: it goes into this turn, or waits for its end.
-		return r, []Effect{TakeSnapshot{Trigger: TriggerTool, Lifecycle: r, Message: OneLine("prompt while it works", e.Text), OnlyIfChanged: true}}
+		return r, []Effect{TakeSnapshot{Trigger: TriggerTool, Lifecycle: r, Message: OneLine(MessageTyped, PromptLine(e.Text)), Typed: e.Text}}
 	}
 	var effects []Effect
 	if r, ok := l.(Running); ok && IsInKnownTurn(r) {

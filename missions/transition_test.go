@@ -142,6 +142,19 @@ func TestTurnBegunUnheardIsNoted(t *testing.T) {
 	}
 }
 
+// TestTypedWhileItWorks: what is typed while the agent works is a moment of its own, whatever
+// changed, with all that was typed.
+func TestTypedWhileItWorks(t *testing.T) {
+	text := "mind the giraffe\n\nand its stripes"
+	_, effects := Transition(Running{Turn: 1, PromptID: "p1"}, PromptSubmitted{Text: text, ID: "p1"})
+	if len(effects) != 1 {
+		t.Fatalf("asks for %#v", effects)
+	}
+	if take := effects[0].(TakeSnapshot); take.OnlyIfChanged || take.Typed != text || take.Message != "prompt while it works: mind the giraffe ⏎ and its stripes" {
+		t.Errorf("asks for %#v", take)
+	}
+}
+
 // alike reports whether two lifecycles are the same, where no question is open too.
 func alike(a, b Lifecycle) bool {
 	for _, l := range []*Lifecycle{&a, &b} {

@@ -90,6 +90,12 @@ func describeSnapshot(p *print.Printer, s missions.ShowResult, o changeOptions) 
 			p.Line("    %s", p.Paint(print.Bold, print.Clean(line)))
 		}
 	}
+	if e.Typed != "" {
+		p.Line("\n    typed while it worked:")
+		for line := range strings.SplitSeq(e.Typed, "\n") {
+			p.Line("    %s", p.Paint(print.Bold, print.Clean(line)))
+		}
+	}
 	print.WriteKept(p, "left out", s.Skipped)
 	for i, path := range s.Changing {
 		if i == 0 {

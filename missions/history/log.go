@@ -225,7 +225,7 @@ func (f filter) matches(e missions.Entry) bool {
 
 // textOf is what the expression of a log is looked for in.
 func textOf(e missions.Entry) string {
-	text := e.Message + "\n" + e.Label
+	text := e.Message + "\n" + e.Label + "\n" + e.Typed
 	if e.HasPromptTrigger() {
 		text += "\nprompt: " + e.Prompt
 	}

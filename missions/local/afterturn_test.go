@@ -193,7 +193,7 @@ func TestToolAfterItsTurn(t *testing.T) {
 	w.is(missions.StateRunning, 1)
 	w.hook("Stop", map[string]any{"prompt_id": id, "last_assistant_message": "done"})
 	w.is(missions.StateIdle, 1)
-	w.addresses(name+"@1.3 turn ended", name+"@1.2 goes on", name+"@1 turn ended")
+	w.addresses(name+"@1.4 turn ended", name+"@1.3 prompt while it works: and this", name+"@1.2 goes on", name+"@1 turn ended")
 	w.hook("PreToolUse", map[string]any{"prompt_id": "another", "tool_name": "Bash", "tool_use_id": "t10", "tool_input": map[string]any{"command": "make"}})
 	w.is(missions.StateRunning, 2)
 	w.healthy()

@@ -170,6 +170,7 @@ type SnapshotInfo struct {
 	Triggers      []string        `json:"triggers"`
 	Turn          int             `json:"turn"`
 	Prompt        string          `json:"prompt,omitempty"`
+	Typed         string          `json:"typed,omitempty"` // while the agent worked
 	Files         int             `json:"files"`
 	Bytes         int64           `json:"bytes"`
 	Events        int             `json:"session_events"`

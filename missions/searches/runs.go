@@ -6,6 +6,7 @@ import (
 	"iter"
 	"slices"
 	"sort"
+	"strings"
 	"time"
 
 	"github.com/umbra-vcs/umbra/gitstore"
@@ -166,8 +167,9 @@ func (r *run) holder(place int64) int {
 }
 
 // momentOf is the snapshot that shows what was said at a place: the one before a prompt was
-// answered, and else the first that has it. No hook may have told of a prompt that was typed
-// while the agent worked: only the one that opens its turn has the place before the turn.
+// answered, that at which it was typed while the agent worked, and else the first that has
+// it. No hook may have told of what was typed then: only the prompt that opens its turn has
+// the place before the turn.
 func (r *run) momentOf(place int64, prompt string, opens bool) projects.NumberedSnapshot {
 	at := r.holder(place)
 	if prompt == "" {
@@ -179,13 +181,14 @@ func (r *run) momentOf(place int64, prompt string, opens bool) projects.Numbered
 		if s.Turn != r.snapshots[at].Turn {
 			break
 		}
-		if !projects.TriggersOf(s.Snapshot).Has(missions.TriggerPrompt) {
+		begins := projects.TriggersOf(s.Snapshot).Has(missions.TriggerPrompt)
+		if !begins && !strings.HasPrefix(s.Message, missions.MessageTyped) {
 			continue
 		}
-		if opens && !found {
+		if begins && opens && !found {
 			nearest, found = s, true
 		}
-		if info, err := r.mission.Project.ReadSnapshotInfo(s.Snapshot); err == nil && info.Prompt == prompt {
+		if info, err := r.mission.Project.ReadSnapshotInfo(s.Snapshot); err == nil && (begins && info.Prompt == prompt || info.Typed == prompt) {
 			return s
 		}
 	}

@@ -40,6 +40,9 @@ func (s *scope) searchRecords(ctx context.Context, p *page, all []ownedSnapshot,
 		if s.places[missions.SearchPrompts] && projects.TriggersOf(one.Snapshot).Has(missions.TriggerPrompt) && p.query.matches(info.Prompt) {
 			s.addRecordHit(p, one, missions.SearchPrompts, info.Prompt, 0)
 		}
+		if s.places[missions.SearchPrompts] && info.Typed != "" && p.query.matches(info.Typed) {
+			s.addRecordHit(p, one, missions.SearchPrompts, info.Typed, 1)
+		}
 		for i, tool := range info.MadeBy {
 			in := missions.SearchTools
 			if isCommand(tool.Name) {

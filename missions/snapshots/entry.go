@@ -113,7 +113,7 @@ func addRecordFacts(p *projects.Project, e *missions.Entry, s *gitstore.Snapshot
 	if err != nil {
 		return err
 	}
-	e.At, e.Bytes, e.Events, e.Tally, e.MadeBy = info.At, info.Bytes, info.Events, info.Tally, info.MadeBy
+	e.At, e.Bytes, e.Events, e.Tally, e.MadeBy, e.Typed = info.At, info.Bytes, info.Events, info.Tally, info.MadeBy, info.Typed
 	if e.HasPromptTrigger() {
 		e.Prompt = info.Prompt
 	}

@@ -154,6 +154,7 @@ func newSnapshotInfo(w *WantedSnapshot, c *capture.Result, s conversations.Sessi
 	if r, ok := w.Lifecycle.(missions.Running); ok {
 		info.Prompt = r.Prompt
 	}
+	info.Typed = w.Typed
 	for _, tool := range s.OpenTools {
 		info.OpenTools = append(info.OpenTools, tool.Name)
 	}

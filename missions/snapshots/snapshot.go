@@ -64,6 +64,9 @@ func canShareSnapshot(a, b missions.TakeSnapshot) bool {
 	if missions.StateOf(a.Lifecycle) != missions.StateOf(b.Lifecycle) || a.Lifecycle.LastTurn() != b.Lifecycle.LastTurn() || a.Late != b.Late {
 		return false
 	}
+	if a.Typed != "" || b.Typed != "" {
+		return false // what the user typed is a moment of its own
+	}
 	if a.UserMessage && b.UserMessage && a.Message != b.Message {
 		return false // two messages of the user's are two snapshots
 	}
