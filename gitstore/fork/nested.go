@@ -175,10 +175,11 @@ func (s *scanner) module(repo *usergit.Repository) string {
 
 // placeNested makes the copies of nested repositories' git directories, which are below
 // from, and puts each in its place below top, which is seen from the workspace as prefix.
-func (k *maker) placeNested(ctx context.Context, repos []nested, from, top, prefix string) error {
+// What it returns has their settings name the fork, once all of that is there.
+func (k *maker) placeNested(ctx context.Context, repos []nested, from, top, prefix string) (redirect func(context.Context) error, err error) {
 	root, err := beneath.Open(top)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer root.Close()
 	// A worktree is made once its repository is there.
@@ -189,7 +190,7 @@ func (k *maker) placeNested(ctx context.Context, repos []nested, from, top, pref
 	for n, repo := range repos {
 		reason, err := p.placeOne(ctx, repo, n)
 		if err != nil {
-			return fmt.Errorf("nested repository %s: %w", repo.path, err)
+			return nil, fmt.Errorf("nested repository %s: %w", repo.path, err)
 		}
 		if reason != "" {
 			k.leave(prefix+repo.dotGit(), reason)
@@ -198,7 +199,7 @@ func (k *maker) placeNested(ctx context.Context, repos []nested, from, top, pref
 		p.placed[p.copyOf(repo)] = true
 		along = append(along, repo)
 	}
-	return p.redirect(ctx, along)
+	return func(ctx context.Context) error { return p.redirect(ctx, along) }, nil
 }
 
 // placer puts repositories in their places below a root.

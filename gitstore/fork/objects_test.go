@@ -30,11 +30,16 @@ func TestSettingsOfACopy(t *testing.T) {
 		{"include.path", "../../beside.inc"},
 		{"remote.near.url", "file://" + l.top + "/lender"},
 		{"remote.gone.url", l.top + "/nowhere"},
+		{"remote.cloned.url", l.top + "/../seed"},
+		{"umbra.empty", l.top + "/empty"},
 		{"remote.far.url", "https://example.com/x.git"},
 		{"core.sshCommand", "ssh -i " + l.top + "/key"},
 		{"core.attributesFile", l.top + "-other/attributes"},
 	} {
 		l.git(bare, "config", "--add", s[0], s[1])
+	}
+	if err := os.Mkdir(filepath.Join(l.top, "empty"), 0o755); err != nil {
+		t.Fatal(err)
 	}
 	src := l.around()
 	made := l.fork(src, l.target("one"))
@@ -46,6 +51,8 @@ func TestSettingsOfACopy(t *testing.T) {
 		"umbra.beside":        "yes",
 		"remote.near.url":     "file://" + made.Worktree + "/lender",
 		"remote.gone.url":     l.top + "/nowhere",
+		"remote.cloned.url":   l.base + "/seed",
+		"umbra.empty":         made.Worktree + "/empty",
 		"remote.far.url":      "https://example.com/x.git",
 		"core.attributesFile": l.top + "-other/attributes",
 	} {

@@ -148,10 +148,14 @@ func (k *maker) fillRest(ctx context.Context) error {
 	for _, l := range left {
 		k.leave(k.doc.outside(l.Path), l.Reason)
 	}
-	if err := k.placeNested(ctx, k.rest.scan.repos, k.rest.root.Path(), k.doc.Directory, k.doc.outside("")); err != nil {
+	redirect, err := k.placeNested(ctx, k.rest.scan.repos, k.rest.root.Path(), k.doc.Directory, k.doc.outside(""))
+	if err != nil {
 		return err
 	}
-	return finishDirectories(j)
+	if err := finishDirectories(j); err != nil {
+		return err
+	}
+	return redirect(ctx)
 }
 
 // checkOutRest has git write the files of HEAD. It knows which are left out of

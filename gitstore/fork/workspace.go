@@ -116,13 +116,14 @@ func (k *maker) fillWorkspace(ctx context.Context) (*written, error) {
 	k.made.Left = append(k.made.Left, w.left...)
 	k.made.LinksIn, k.made.Annexed = w.linksIn, w.annexed
 	j := job{from: k.live, to: root, items: k.scan.items, look: k.pointsIn(root, "")}
+	redirect := func(context.Context) error { return nil }
 	if k.live != nil {
 		left, err := k.copyItems(ctx, j)
 		if err != nil {
 			return nil, err
 		}
 		k.made.Left = append(k.made.Left, left...)
-		if err := k.placeNested(ctx, k.scan.repos, k.live.Path(), k.doc.workspace(), ""); err != nil {
+		if redirect, err = k.placeNested(ctx, k.scan.repos, k.live.Path(), k.doc.workspace(), ""); err != nil {
 			return nil, err
 		}
 		if err := finishDirectories(j); err != nil {
@@ -134,6 +135,9 @@ func (k *maker) fillWorkspace(ctx context.Context) (*written, error) {
 		empty = k.src.Modes.Empty
 	}
 	if err := w.finish(empty); err != nil {
+		return nil, err
+	}
+	if err := redirect(ctx); err != nil {
 		return nil, err
 	}
 	k.made.Placed = w.done.placed(k.list, k.src.Known)

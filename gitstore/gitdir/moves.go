@@ -118,6 +118,9 @@ func (c Copy) meant(s setting, file, source string) string {
 		return c.meantBeside(s, path, filepath.Dir(file), source)
 	}
 	to := c.moved(path)
+	if to == "" && c.namesSource(path) && !c.namesSource(filepath.Clean(path)) {
+		to = filepath.Clean(path) // git clone writes of ../x where it was called
+	}
 	if _, err := os.Lstat(to); to == "" || err != nil {
 		return ""
 	}
