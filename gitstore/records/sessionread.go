@@ -31,10 +31,45 @@ type SessionReader struct {
 	store  *shadow.Store
 	file   io.ReaderAt // nil, or what may hold the same bytes
 	stray  bool        // a file was given that does not
-	chunks []chunk
-	last   chunk // of all; of no size where there are none
+	chunks []chunk     // that are left
+	all    []chunk
 	data   []byte
-	buffer []byte // for what file holds
+	buffer []byte  // for what file holds
+	kept   *Chunks // nil: none are
+}
+
+// Chunks keeps the chunks that were read last, so that parts of a conversation that are near
+// each other are read and proved once. It is for one reader at a time.
+type Chunks struct {
+	kept [16]struct {
+		id   gitstore.ID
+		data []byte
+	}
+	next  int
+	spare []byte // for what a file holds
+}
+
+// find gives a chunk that is kept.
+func (k *Chunks) find(id gitstore.ID) ([]byte, bool) {
+	for i := range k.kept {
+		if one := &k.kept[i]; one.id == id && len(one.data) > 0 {
+			return one.data, true
+		}
+	}
+	return nil, false
+}
+
+// keep keeps a chunk in the place of the one that was read first, whose bytes it gives.
+func (k *Chunks) keep(id gitstore.ID, data []byte) (dropped []byte) {
+	one := &k.kept[k.next]
+	k.next = (k.next + 1) % len(k.kept)
+	dropped, one.id, one.data = one.data, id, data
+	return dropped
+}
+
+// Again is a reader of the same from its beginning, beside no file. It has what was kept.
+func (r *SessionReader) Again(kept *Chunks) *SessionReader {
+	return &SessionReader{Meta: r.Meta, store: r.store, chunks: r.all, all: r.all, kept: kept}
 }
 
 // Beside has the reader take bytes from file where those prove to be what was
@@ -87,17 +122,17 @@ func OpenSession(s *shadow.Store, record gitstore.ID) (*SessionReader, error) {
 	if start != want {
 		return nil, fmt.Errorf("session of record %s: %w", record, gitstore.Damaged("chunks begin at %d, not at %d", start, want))
 	}
-	r := &SessionReader{Meta: meta, store: s, chunks: chunks}
-	if len(chunks) > 0 {
-		r.last = chunks[len(chunks)-1]
-	}
-	return r, nil
+	return &SessionReader{Meta: meta, store: s, chunks: chunks, all: chunks}, nil
 }
 
 // GoesOnIn reports whether a file goes on from what was recorded. Its first bytes and the
 // last ones that were recorded are believed, whatever was read before.
 func (r *SessionReader) GoesOnIn(file io.ReaderAt) bool {
-	for _, c := range []chunk{{size: r.Meta.HeadLength, id: r.Meta.Head}, r.last} {
+	var last chunk
+	if len(r.all) > 0 {
+		last = r.all[len(r.all)-1]
+	}
+	for _, c := range []chunk{{size: r.Meta.HeadLength, id: r.Meta.Head}, last} {
 		proof := gitstore.NewVerifier(gitstore.TypeBlob, c.size)
 		n, err := io.Copy(proof, io.NewSectionReader(file, c.offset, c.size))
 		if c.size > 0 && (err != nil || n < c.size || gitstore.ID(proof.Sum(nil)) != c.id) {
@@ -151,6 +186,21 @@ func (r *SessionReader) Read(p []byte) (int, error) {
 
 // read gives the bytes of a chunk, valid until the next.
 func (r *SessionReader) read(c chunk) ([]byte, error) {
+	if r.kept == nil {
+		return r.readProved(c)
+	}
+	if data, ok := r.kept.find(c.id); ok && int64(len(data)) == c.size {
+		return data, nil
+	}
+	r.buffer = r.kept.spare
+	data, err := r.readProved(c)
+	if r.kept.spare = r.buffer; err == nil {
+		r.kept.spare = r.kept.keep(c.id, data)
+	}
+	return data, err
+}
+
+func (r *SessionReader) readProved(c chunk) ([]byte, error) {
 	if data, ok := r.readFile(c); ok {
 		return data, nil
 	}

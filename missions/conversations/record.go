@@ -86,12 +86,17 @@ func openOwnSession(p *projects.Project, record gitstore.ID, path string) (*conv
 	if err != nil {
 		return nil, err
 	}
+	return besideFile(own, path), nil
+}
+
+// besideFile has a conversation read from a file too, which need not be there.
+func besideFile(own *records.SessionReader, path string) *conversationReader {
 	r := &conversationReader{Reader: own, recordedPart: own}
 	if file, _, err := disk.OpenRegular(path); err == nil {
 		own.Beside(file)
 		r.closers = append(r.closers, file)
 	}
-	return r, nil
+	return r
 }
 
 // openOwnSessionFrom opens what a record holds of its session's newest file from about offset on,

@@ -21,8 +21,17 @@ type TurnRange struct {
 	Inherited bool
 	// From and To are where to begin and to end; nil: where the conversation does.
 	From, To *Border
+	// Kept, if it is set, has what reading this record has found before.
+	Kept *Kept
 	// Border, if it is set, is called for each border, after the turns before it.
 	Border func(Border)
+}
+
+// Kept is what is known of a record's conversation while parts of it are read one after the
+// other. It holds no file open.
+type Kept struct {
+	Chunks *records.Chunks // of this and other conversations
+	opened *records.SessionReader
 }
 
 // Border is where a conversation is read anew, so that it can be read from there on, with
@@ -44,7 +53,7 @@ type PlacedTurn struct {
 // no more of the conversation at a time than a piece and the turn that goes on beyond it.
 // There are none where no adapter can read them.
 func (l *Library) ReadRecordedTurns(ctx context.Context, p *projects.Project, r TurnRange, each func(PlacedTurn) error) error {
-	meta, err := records.ReadSessionMeta(p.Store, r.Record)
+	meta, err := r.readMeta(p)
 	if errors.Is(err, gitstore.ErrNoEntry) {
 		return nil
 	}
@@ -89,6 +98,28 @@ func (l *Library) ReadRecordedTurns(ctx context.Context, p *projects.Project, r 
 	return err
 }
 
+func (r TurnRange) readMeta(p *projects.Project) (records.SessionMeta, error) {
+	if r.Kept != nil && r.Kept.opened != nil {
+		return r.Kept.opened.Meta, nil
+	}
+	return records.ReadSessionMeta(p.Store, r.Record)
+}
+
+// openOwnSession opens what the record itself holds, as it was opened before.
+func (r TurnRange) openOwnSession(p *projects.Project) (*conversationReader, error) {
+	if r.Kept == nil {
+		return openOwnSession(p, r.Record, r.File)
+	}
+	if r.Kept.opened == nil {
+		own, err := records.OpenSession(p.Store, r.Record)
+		if err != nil {
+			return nil, err
+		}
+		r.Kept.opened = own
+	}
+	return besideFile(r.Kept.opened.Again(r.Kept.Chunks), r.File), nil
+}
+
 // openTurns opens a conversation where its turns from a place on can be read, and says
 // where in the session's newest file that is. A conversation that can only be understood
 // from its beginning, or that is in several files, is opened whole.
@@ -102,7 +133,9 @@ func (l *Library) openTurns(p *projects.Project, a sessions.Adapter, meta record
 			begins = -j.offsetInWhole
 		}
 	} else {
-		j, begins, err = l.openOwnSessionFrom(p, r.Record, r.File, from)
+		if j, err = r.openOwnSession(p); err == nil {
+			begins = j.recordedPart.From(from)
+		}
 	}
 	if err != nil {
 		return nil, 0, err
@@ -164,7 +197,7 @@ type turnReader struct {
 
 // How much of a conversation is read at a time, and how much is held of it to begin anew.
 const (
-	pieceBytes = 128 << 10
+	pieceBytes = 32 << 10
 	mostHeld   = 32 << 20
 )
 

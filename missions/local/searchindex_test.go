@@ -14,6 +14,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/conversations"
 )
 
 // chatter is a talker that says anything.
@@ -323,5 +324,48 @@ func TestSearchReadsWhatMayMatch(t *testing.T) {
 	}
 	if c.local.IsIndexDue(c.project()) {
 		t.Error("the housekeeping does not index")
+	}
+}
+
+// TestBordersMeet: who reads a conversation from a border on finds the same turns and the same
+// further borders as who reads all of it. Otherwise what is indexed at different times would
+// not fit together, and what lies between would be read by each search.
+func TestBordersMeet(t *testing.T) {
+	t.Parallel()
+	c := &chatter{talker: startTalker(t), dice: rand.New(rand.NewPCG(7, 8))}
+	c.hook("SessionStart", map[string]any{"source": "startup"})
+	for range 40 {
+		c.chat(false)
+	}
+	c.chat(true)
+	m, err := c.local.MissionByID(c.only().ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.local.Library.PieceBytes = 256 // a part of a turn: in a long one it is looked seldom
+	read := func(from *conversations.Border) (borders []conversations.Border, turns []int64) {
+		err := c.local.ReadRecordedTurns(t.Context(), m.Project, conversations.TurnRange{
+			Record: m.Tip.Record, From: from, Border: func(b conversations.Border) { borders = append(borders, b) },
+		}, func(turn conversations.PlacedTurn) error {
+			turns = append(turns, turn.Place)
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return borders, turns
+	}
+	borders, turns := read(nil)
+	if len(borders) < 5 {
+		t.Fatalf("%d borders of %d turns", len(borders), len(turns))
+	}
+	for i, b := range borders {
+		later, rest := read(&b)
+		if !slices.Equal(later, borders[i+1:]) {
+			t.Errorf("from %+v on the borders are %v, want %v", b, later, borders[i+1:])
+		}
+		if at := slices.Index(turns, b.Turn); at < 0 || !slices.Equal(rest, turns[at:]) {
+			t.Errorf("from %+v on the turns are at %v, of %v", b, rest, turns)
+		}
 	}
 }

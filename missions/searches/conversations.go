@@ -18,11 +18,11 @@ import (
 type conversationSearch struct {
 	*scope
 	project *projects.Project
-	page    *page
 	runs    []*run // oldest first
 	known   map[sessionID][]*run
 	newest  time.Time
 	seen    map[said]bool // what several runs may hold
+	left    *runSearch    // of a session of one run; nil: not begun
 }
 
 // said tells something that was said from everything else in a session.
@@ -42,61 +42,108 @@ type utterance struct {
 	tool  *sessions.Tool
 }
 
-func (t *conversationSearch) search(ctx context.Context) error {
+// search looks through the next piece of a session.
+func (t *conversationSearch) search(ctx context.Context, page *page) (time.Time, error) {
+	if len(t.runs) == 1 {
+		return t.searchBack(ctx, page)
+	}
+	t.seen = map[said]bool{}
 	for _, r := range t.runs {
-		if err := t.searchRun(ctx, r); err != nil {
+		if err := t.searchForward(ctx, page, r); err != nil {
 			if ctx.Err() != nil {
-				return err
+				return time.Time{}, err
 			}
 			notifyUnread(ctx, r.mission, err)
 		}
 	}
-	return nil
+	return time.Time{}, nil
 }
 
-// searchRun looks through a run, stretch by stretch. What the agent has itself copied of
-// another session was said there: it comes first, and nothing before it counts.
-func (t *conversationSearch) searchRun(ctx context.Context, r *run) error {
+// runSearch is how far a run was looked through, from its newest stretch to its oldest.
+type runSearch struct {
+	*run
+	what      conversations.TurnRange
+	stretches []stretch   // that are left
+	newest    []time.Time // nothing in a stretch or one before it is newer
+	together  int         // how many stretches are read at once
+	unread    bool        // something could not be read, and it was said
+}
+
+// beginBack finds the stretches of the session's only run.
+func (t *conversationSearch) beginBack() {
+	r := t.runs[0]
 	what := r.turnsOf(t.known)
-	x := t.index(t.project)
-	all := t.stretchesOf(x, r, what, r.isGrown(what.File))
-	if len(t.runs) > 1 {
-		return t.searchForward(ctx, r, what, all)
-	}
-	var failed error
-	together := 1
-	for i := len(all) - 1; i >= 0; i-- { // the newest first: what is older may not be wanted
-		own := *t.page
-		own.hits, own.more = nil, false
-		s := all[i]
-		skipped, copied := t.skip(&own, r, s)
-		if !skipped {
-			for n := 1; n < together && i > 0 && s.indexed != nil && t.isReadToo(r, all[i-1]); n++ {
-				i--
-				s.from = all[i].from
+	what.Kept = &conversations.Kept{Chunks: &t.chunks}
+	left := &runSearch{run: r, what: what, stretches: t.stretchesOf(t.index(t.project), r, what, r.isGrown(what.File)), together: 1}
+	var newest time.Time
+	for _, s := range left.stretches {
+		at, isKnown := t.newest, false
+		if s.indexed != nil {
+			if _, at, isKnown = s.times(); !isKnown || at.After(t.newest) {
+				at = t.newest
 			}
-			together = min(2*together, mostTogether)
-			var err error
-			copied, err = t.readStretch(ctx, &own, r, what, s)
-			failed = errors.Join(failed, err)
 		}
-		t.page.take(&own)
-		if copied || ctx.Err() != nil {
+		if at.After(newest) {
+			newest = at
+		}
+		left.newest = append(left.newest, newest)
+	}
+	t.left = left
+}
+
+// searchBack looks through the next stretch that may have something for the page, the newest
+// first: what is older may not be wanted. What the agent has itself copied of another session
+// was said there: it comes first, and nothing before it counts.
+func (t *conversationSearch) searchBack(ctx context.Context, page *page) (time.Time, error) {
+	if t.left == nil {
+		t.beginBack()
+	}
+	r := t.left
+	for len(r.stretches) > 0 {
+		s := r.pop()
+		own := page.part()
+		skipped, copied := t.skip(own, r.run, s)
+		if !skipped {
+			for n := 1; n < r.together && len(r.stretches) > 0 && s.indexed != nil && t.isReadToo(page, r.run, r.stretches[len(r.stretches)-1]); n++ {
+				s.from = r.pop().from
+			}
+			r.together = min(2*r.together, mostTogether)
+			var err error
+			if copied, err = t.readStretch(ctx, own, r.run, r.what, s); ctx.Err() != nil {
+				return time.Time{}, err
+			} else if err != nil && !r.unread {
+				r.unread = true
+				notifyUnread(ctx, r.mission, err)
+			}
+		}
+		page.take(own)
+		if copied {
 			break
 		}
+		if n := len(r.stretches); !skipped && n > 0 {
+			return r.newest[n-1], nil
+		}
 	}
-	return failed
+	return time.Time{}, nil
+}
+
+// pop is the last of the stretches that are left.
+func (r *runSearch) pop() stretch {
+	n := len(r.stretches) - 1
+	last := r.stretches[n]
+	r.stretches = r.stretches[:n]
+	return last
 }
 
 // searchForward looks through a run of which there are several of one session: what two of
 // them hold is found where it was said first.
-func (t *conversationSearch) searchForward(ctx context.Context, r *run, what conversations.TurnRange, all []stretch) error {
-	own := *t.page
-	own.hits, own.more = nil, false
+func (t *conversationSearch) searchForward(ctx context.Context, page *page, r *run) error {
+	what := r.turnsOf(t.known)
+	own := page.part()
 	var failed error
-	for _, s := range all {
-		if skipped, _ := t.skip(&own, r, s); !skipped {
-			_, err := t.readStretch(ctx, &own, r, what, s)
+	for _, s := range t.stretchesOf(t.index(t.project), r, what, r.isGrown(what.File)) {
+		if skipped, _ := t.skip(own, r, s); !skipped {
+			_, err := t.readStretch(ctx, own, r, what, s)
 			failed = errors.Join(failed, err)
 		}
 		if ctx.Err() != nil {
@@ -104,7 +151,7 @@ func (t *conversationSearch) searchForward(ctx context.Context, r *run, what con
 		}
 	}
 	if t.isMeant(r.mission) {
-		t.page.take(&own)
+		page.take(own)
 	}
 	return failed
 }
@@ -114,9 +161,8 @@ func (t *conversationSearch) searchForward(ctx context.Context, r *run, what con
 const mostTogether = 8
 
 // isReadToo reports whether a stretch of what is indexed has to be read.
-func (t *conversationSearch) isReadToo(r *run, s stretch) bool {
-	own := *t.page
-	skipped, _ := t.skip(&own, r, s)
+func (t *conversationSearch) isReadToo(page *page, r *run, s stretch) bool {
+	skipped, _ := t.skip(page.part(), r, s)
 	return s.indexed != nil && !skipped
 }
 
@@ -131,8 +177,8 @@ func (t *conversationSearch) skip(page *page, r *run, s stretch) (skipped, copie
 	}
 	oldest, newest, known := s.times()
 	known = known && len(t.runs) == 1
-	past := known && t.page.isPast(newest)
-	told := known && t.page.isTold(earliest(oldest, t.newest))
+	past := known && page.whole.isPast(newest)
+	told := known && page.isTold(earliest(oldest, t.newest))
 	if !past && !told && t.index(t.project).May(*s.indexed) {
 		return false, copied
 	}

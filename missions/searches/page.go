@@ -12,7 +12,9 @@ import (
 // source is a part of what is searched: all of its hits are of one time or before.
 type source struct {
 	newest time.Time
-	search func(ctx context.Context, p *page) error
+	// search looks through the next piece of it, and gives the time that all other hits
+	// are of or before; a zero one, if all is looked through.
+	search func(ctx context.Context, p *page) (time.Time, error)
 }
 
 // page collects the newest hits after one, no more than a limit.
@@ -23,6 +25,14 @@ type page struct {
 	limit int
 	hits  []missions.SearchHit // newest first
 	more  bool
+	// whole is the page that this one is to be a part of; nil: none. What has no place there
+	// is not wanted here.
+	whole *page
+}
+
+// part is a page for hits that may yet turn out to be none.
+func (p *page) part() *page {
+	return &page{query: p.query, since: p.since, after: p.after, limit: p.limit, whole: p}
 }
 
 // compareHits sorts the newer hit before the older one.
@@ -43,11 +53,16 @@ func (p *page) wants(hit missions.SearchHit) bool {
 	if hit.At.Before(p.since) || p.after != nil && compareHits(*p.after, hit) >= 0 {
 		return false
 	}
-	if len(p.hits) == p.limit && compareHits(p.hits[p.limit-1], hit) <= 0 {
+	if p.isFullFor(hit) || p.whole != nil && p.whole.isFullFor(hit) {
 		p.more = true
 		return false
 	}
 	return true
+}
+
+// isFullFor reports whether the page has as many hits as it may that are newer than one.
+func (p *page) isFullFor(hit missions.SearchHit) bool {
+	return len(p.hits) == p.limit && compareHits(p.hits[p.limit-1], hit) <= 0
 }
 
 // add takes a hit onto the page, if it belongs there.
@@ -69,18 +84,34 @@ func (p *page) take(o *page) {
 	p.more = p.more || o.more
 }
 
-// fill searches the sources, the newest first, as long as they may have hits for the page.
+// fill searches the sources, always on in the one that may have the newest hit, as long as
+// it may come onto the page.
 func (p *page) fill(ctx context.Context, sources []source) error {
 	slices.SortStableFunc(sources, func(a, b source) int { return b.newest.Compare(a.newest) })
-	for i, s := range sources {
-		if p.isPast(s.newest) {
-			p.more = p.more || !s.newest.Before(p.since)
+	said := -1
+	for left := sources; len(left) > 0; {
+		first := left[0]
+		if p.isPast(first.newest) {
+			p.more = p.more || !first.newest.Before(p.since)
 			return nil
 		}
-		missions.Notify(ctx, missions.Notice{Text: "searching", Done: int64(i), Total: int64(len(sources)), Unit: "parts"})
-		if err := s.search(ctx, p); err != nil {
+		if done := len(sources) - len(left); done != said {
+			said = done
+			missions.Notify(ctx, missions.Notice{Text: "searching", Done: int64(done), Total: int64(len(sources)), Unit: "parts"})
+		}
+		next, err := first.search(ctx, p)
+		if err != nil {
 			return err
 		}
+		left = left[1:]
+		if next.IsZero() {
+			continue
+		}
+		first.newest = next
+		at, _ := slices.BinarySearchFunc(left, first, func(a, b source) int { return b.newest.Compare(a.newest) })
+		left = sources[len(sources)-len(left)-1:]
+		copy(left, left[1:1+at])
+		left[at] = first
 	}
 	return nil
 }

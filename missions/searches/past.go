@@ -119,9 +119,13 @@ func (s *scope) sourcesOf(ctx context.Context, p *past) ([]source, error) {
 		list = append(list, one.NumberedSnapshot)
 	}
 	newest := newestIn(list)
-	sources = append(sources, source{newest, func(ctx context.Context, page *page) error { return s.searchRecords(ctx, page, all, told) }})
+	sources = append(sources, source{newest, func(ctx context.Context, page *page) (time.Time, error) {
+		return time.Time{}, s.searchRecords(ctx, page, all, told)
+	}})
 	if s.places[missions.SearchPaths] || s.places[missions.SearchFiles] {
-		sources = append(sources, source{newest, func(ctx context.Context, page *page) error { return s.searchTrees(ctx, page, p, all) }})
+		sources = append(sources, source{newest, func(ctx context.Context, page *page) (time.Time, error) {
+			return time.Time{}, s.searchTrees(ctx, page, p, all)
+		}})
 	}
 	return sources, ctx.Err()
 }

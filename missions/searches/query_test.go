@@ -85,7 +85,7 @@ func TestPages(t *testing.T) {
 						newest = hit.At
 					}
 				}
-				sources = append(sources, source{newest: newest, search: adding(hits)})
+				sources = append(sources, source{newest: newest, search: adding(slices.Clone(hits))})
 			}
 			if err := p.fill(t.Context(), sources); err != nil {
 				t.Fatal(err)
@@ -101,12 +101,17 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// adding is a search that finds hits.
-func adding(hits []missions.SearchHit) func(context.Context, *page) error {
-	return func(_ context.Context, p *page) error {
-		for _, hit := range hits {
-			p.add(hit)
+// adding is a search that finds hits, one after the other.
+func adding(hits []missions.SearchHit) func(context.Context, *page) (time.Time, error) {
+	slices.SortFunc(hits, compareHits)
+	return func(_ context.Context, p *page) (time.Time, error) {
+		if len(hits) == 0 {
+			return time.Time{}, nil
 		}
-		return nil
+		p.add(hits[0])
+		if hits = hits[1:]; len(hits) == 0 {
+			return time.Time{}, nil
+		}
+		return hits[0].At, nil
 	}
 }

@@ -47,10 +47,8 @@ func (s *scope) conversationSources(p *past, bySession map[sessionID][]*run) (so
 			}
 		}
 		slices.SortStableFunc(runs, func(a, b *run) int { return a.snapshots[0].At.Compare(b.snapshots[0].At) })
-		sources = append(sources, source{newest, func(ctx context.Context, page *page) error {
-			t := conversationSearch{scope: s, project: p.project, page: page, runs: runs, known: bySession, newest: newest, seen: map[said]bool{}}
-			return t.search(ctx)
-		}})
+		t := &conversationSearch{scope: s, project: p.project, runs: runs, known: bySession, newest: newest}
+		sources = append(sources, source{newest, t.search})
 	}
 	return sources
 }

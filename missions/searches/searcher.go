@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/umbra-vcs/umbra/gitstore/records"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/addresses"
 	"github.com/umbra-vcs/umbra/missions/conversations"
@@ -74,6 +75,7 @@ type scope struct {
 	here    *projects.Project
 	grams   []trigrams.Gram // what a text must have
 	indexes map[*projects.Project]*trigrams.Index
+	chunks  records.Chunks // of conversations
 }
 
 // index is the index of a project, which is opened where it is needed first.

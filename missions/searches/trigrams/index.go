@@ -198,17 +198,12 @@ func (s *partSource) next() (Gram, []int, bool, error) {
 		}
 		g, list := s.rest.entry()
 		var pieces []int
-		last := -1
-		for d := (decoder{rest: list}); len(d.rest) > 0; {
-			last += 1 + int(d.number())
-			if d.failed || last < 0 || last >= len(s.numbers) {
-				return 0, nil, false, errDamaged
-			}
-			if n := s.numbers[last]; n >= 0 {
+		sound := list.each(len(s.numbers), func(at int) {
+			if n := s.numbers[at]; n >= 0 {
 				pieces = append(pieces, n)
 			}
-		}
-		if s.rest.failed {
+		})
+		if s.rest.failed || !sound {
 			return 0, nil, false, errDamaged
 		}
 		if len(pieces) > 0 {

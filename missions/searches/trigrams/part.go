@@ -5,6 +5,7 @@ import (
 	"errors"
 	"hash/crc32"
 	"io"
+	"math/bits"
 	"os"
 	"sort"
 
@@ -13,13 +14,14 @@ import (
 
 // A part is a file:
 //
-//	pages   trigrams in their order, each with its list of pieces
+//	pages   trigrams in their order, each with its postings
 //	head    the conversations with their pieces, and where the pages are
 //	tail    how long the head is, its checksum, magic
 //
-// All numbers but those of the tail are varints.
+// All numbers but those of the tail are varints. Postings are the numbers of pieces: of few
+// pieces how many are between them, of many a bit for each.
 const (
-	magic     = "umbra search 1\n"
+	magic     = "umbra search 2\n"
 	tailBytes = 8 + len(magic)
 	// pageBytes is from when on a page is full. A search reads one for each trigram.
 	pageBytes = 8 << 10
@@ -149,7 +151,11 @@ func (p *part) having(g Gram) (bitmap, error) {
 	for d := (decoder{rest: data}); len(d.rest) > 0 && !d.failed; {
 		at, list := d.entry()
 		if at == g {
-			return p.pieceSet(list)
+			set := newBitmap(p.pieces)
+			if !list.each(p.pieces, set.set) {
+				return nil, errDamaged
+			}
+			return set, nil
 		}
 		if at > g {
 			break
@@ -158,16 +164,58 @@ func (p *part) having(g Gram) (bitmap, error) {
 	return newBitmap(p.pieces), nil
 }
 
-func (p *part) pieceSet(list []byte) (bitmap, error) {
-	set, last := newBitmap(p.pieces), -1
-	for d := (decoder{rest: list}); len(d.rest) > 0; {
-		last += 1 + int(d.number())
-		if d.failed || last < 0 || last >= p.pieces {
-			return nil, errDamaged
-		}
-		set.set(last)
+// postings are the numbers of the pieces that have a trigram.
+type postings struct {
+	encoded []byte
+	dense   bool // a bit for each
+}
+
+// postingsOf are numbers in their order.
+func postingsOf(pieces []int) postings {
+	var p postings
+	last := -1
+	for _, n := range pieces {
+		p.encoded = binary.AppendUvarint(p.encoded, uint64(n-last-1))
+		last = n
 	}
-	return set, nil
+	if size := last/8 + 1; size < len(p.encoded) {
+		p.encoded, p.dense = p.encoded[:size], true
+		clear(p.encoded)
+		for _, n := range pieces {
+			p.encoded[n/8] |= 1 << (n % 8)
+		}
+	}
+	return p
+}
+
+// each calls a function for each number in their order; false if they are not all below a
+// limit.
+func (p postings) each(limit int, take func(int)) bool {
+	if p.dense {
+		for i, eight := range p.encoded {
+			for ; eight != 0; eight &= eight - 1 {
+				n := 8*i + bits.TrailingZeros8(eight)
+				if n >= limit {
+					return false
+				}
+				take(n)
+			}
+		}
+		return true
+	}
+	next := uint64(0)
+	for rest := p.encoded; len(rest) > 0; next++ {
+		gap, n := binary.Uvarint(rest)
+		if n <= 0 || gap >= uint64(limit) {
+			return false
+		}
+		if next += gap; next >= uint64(limit) {
+			return false
+		}
+		rest = rest[n:]
+		take(int(next))
+	}
+	return true
 }
 
 // look finds the pieces that have all trigrams. One that can't be looked up rules out
@@ -228,7 +276,16 @@ func (d *decoder) piece() (p Piece) {
 	return p
 }
 
-func (d *decoder) entry() (Gram, []byte) { return Gram(d.number()), d.bytes() }
+func (d *decoder) entry() (Gram, postings) {
+	g, n := d.number(), d.number()
+	p := postings{dense: n < 0}
+	if n = max(n, -n); n < 0 || n > int64(len(d.rest)) {
+		d.rest, d.failed = nil, true
+		return 0, p
+	}
+	p.encoded, d.rest = d.rest[:n], d.rest[n:]
+	return Gram(g), p
+}
 
 // encoder is the other side.
 type encoder struct{ b []byte }
@@ -267,14 +324,14 @@ func (w *partWriter) add(g Gram, pieces []int) error {
 	if len(w.page.b) == 0 {
 		w.first = g
 	}
-	var list encoder
-	last := -1
-	for _, n := range pieces {
-		list.number(int64(n - last - 1))
-		last = n
+	list := postingsOf(pieces)
+	length := int64(len(list.encoded))
+	if list.dense {
+		length = -length
 	}
 	w.page.number(int64(g))
-	w.page.bytes(list.b)
+	w.page.number(length)
+	w.page.b = append(w.page.b, list.encoded...)
 	if len(w.page.b) >= pageBytes {
 		return w.flush()
 	}

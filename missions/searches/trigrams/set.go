@@ -5,11 +5,19 @@ import (
 	"slices"
 )
 
-// Gram is three bytes that follow each other.
+// Gram is three bytes that follow each other or, from threes on, a group of the two bytes
+// before a blank with the two behind it: in a piece that has all words of a phrase somewhere,
+// they tell whether one stands beside the other.
 type Gram uint32
 
-// grams is how many there are.
-const grams = 1 << 24
+const (
+	threes = 1 << 24
+	// jointBits is how many groups there are: few enough for a bit for each to be a small part
+	// of a piece.
+	jointBits  = 13
+	jointReach = 2
+	grams      = threes + 1<<jointBits
+)
 
 // Set collects what trigrams texts have. It takes 2 MiB, and is used again and again.
 type Set struct {
@@ -20,11 +28,17 @@ type Set struct {
 // Add takes in a text.
 func (s *Set) Add(text string) {
 	for i := 2; i < len(text); i++ {
-		g := gramAt(text, i-2)
-		if bit := uint64(1) << (g % 64); s.seen[g/64]&bit == 0 {
-			s.seen[g/64] |= bit
-			s.dirt = append(s.dirt, g)
+		s.add(gramAt(text, i-2))
+		if g, ok := jointAt(text, i); ok {
+			s.add(g)
 		}
+	}
+}
+
+func (s *Set) add(g Gram) {
+	if bit := uint64(1) << (g % 64); s.seen[g/64]&bit == 0 {
+		s.seen[g/64] |= bit
+		s.dirt = append(s.dirt, g)
 	}
 }
 
@@ -43,6 +57,9 @@ func (s *Set) Take() []Gram {
 func Of(text string) (all []Gram) {
 	for i := 2; i < len(text); i++ {
 		all = append(all, gramAt(text, i-2))
+		if g, ok := jointAt(text, i); ok {
+			all = append(all, g)
+		}
 	}
 	slices.Sort(all)
 	return slices.Compact(all)
@@ -50,6 +67,16 @@ func Of(text string) (all []Gram) {
 
 func gramAt(text string, i int) Gram {
 	return Gram(text[i])<<16 | Gram(text[i+1])<<8 | Gram(text[i+2])
+}
+
+// jointAt is the joint at a blank.
+func jointAt(text string, i int) (Gram, bool) {
+	if text[i] != ' ' || i < jointReach || i+jointReach >= len(text) {
+		return 0, false
+	}
+	four := uint32(text[i-2])<<24 | uint32(text[i-1])<<16 | uint32(text[i+1])<<8 | uint32(text[i+2])
+	const mixer = 2654435761 // 2³² by the golden ratio
+	return threes + Gram(four*mixer>>(32-jointBits)), true
 }
 
 // bitmap is a set of pieces, by their numbers in a part.
