@@ -9,6 +9,14 @@ import (
 	"github.com/umbra-vcs/umbra/sessions"
 )
 
+const (
+	// refreshKey names how often the agent runs the command though nothing happens, in
+	// seconds: a question to a user who is away comes then. Claude Code has it, and looks
+	// past it where it is too old to know it.
+	refreshKey     = "refreshInterval"
+	refreshSeconds = "30"
+)
+
 // AddStatusLine adds a status line of that command to settings that have none
 // under key, and gives Umbra's this command. theirs reports one of the user's own,
 // which stays. The settings are those of a file that has hooks already.
@@ -19,10 +27,15 @@ func AddStatusLine(settings []byte, key, command string) (out []byte, theirs boo
 	}
 	if at, ok := root.get(key); ok {
 		its, ours := statusCommand(settings, at)
-		switch {
-		case !ours:
+		if !ours {
 			return settings, true, nil
-		case its.string(settings) == command:
+		}
+		if _, ok := at.get(refreshKey); !ok { // below the command, whose place stays
+			settings = insertLast(settings, at, layoutOf(settings, root), func(_ string, l layout) string {
+				return quoted(refreshKey) + l.colon() + refreshSeconds
+			})
+		}
+		if its.string(settings) == command {
 			return settings, false, nil
 		}
 		return splice(settings, its.start, its.end, quoted(command)), false, nil
@@ -30,6 +43,7 @@ func AddStatusLine(settings []byte, key, command string) (out []byte, theirs boo
 	return insertLast(settings, root, layoutOf(settings, root), func(indent string, l layout) string {
 		return quoted(key) + l.colon() + l.object(indent, []string{
 			`"type"` + l.colon() + `"command"`, `"command"` + l.colon() + quoted(command),
+			quoted(refreshKey) + l.colon() + refreshSeconds,
 		})
 	}), false, nil
 }
@@ -61,9 +75,14 @@ func parseObject(b []byte) (node, error) {
 	return root, nil
 }
 
-// statusCommand is the command of a status line as AddStatusLine writes it.
+// statusCommand is the command of a status line as AddStatusLine writes it, or once wrote
+// it. How often it is run is the user's to change.
 func statusCommand(b []byte, n node) (command node, ours bool) {
-	if !n.is(b, '{') || len(n.items) != 2 {
+	known := 2
+	if _, ok := n.get(refreshKey); ok {
+		known++
+	}
+	if !n.is(b, '{') || len(n.items) != known {
 		return node{}, false
 	}
 	command, ok := n.get("command")

@@ -18,9 +18,12 @@ func TestStatusLineRoundTrip(t *testing.T) {
 			t.Fatalf("%q: %v, %t", in, err, theirs)
 		}
 		var said struct {
-			StatusLine struct{ Type, Command string }
+			StatusLine struct {
+				Type, Command   string
+				RefreshInterval int
+			}
 		}
-		if err := json.Unmarshal(out, &said); err != nil || said.StatusLine.Type != "command" || said.StatusLine.Command != command {
+		if err := json.Unmarshal(out, &said); err != nil || said.StatusLine.Type != "command" || said.StatusLine.Command != command || said.StatusLine.RefreshInterval != 30 {
 			t.Errorf("%q became %s, %v", in, out, err)
 		}
 		if again, _, err := AddStatusLine(out, key, command); err != nil || !bytes.Equal(again, out) {
@@ -34,6 +37,15 @@ func TestStatusLineRoundTrip(t *testing.T) {
 			if back, err := DropStatusLine(added, key); err != nil || string(back) != in {
 				t.Errorf("%q came back as %q, %v", in, back, err)
 			}
+		}
+	}
+	for in, want := range map[string]string{ // what was once written, and an interval of the user's own
+		`{"statusLine":{"type":"command","command":"umbra status --statusline"}}`:                                             `{"statusLine":{"type":"command","command":"/opt/bin/umbra status --statusline","refreshInterval":30}}`,
+		`{"statusLine":{"type":"command","command":"umbra status --statusline","refreshInterval":5}}`:                         `{"statusLine":{"type":"command","command":"/opt/bin/umbra status --statusline","refreshInterval":5}}`,
+		"{\n  \"statusLine\": {\n    \"command\": \"/opt/bin/umbra status --statusline\",\n    \"type\": \"command\"\n  }\n}": "{\n  \"statusLine\": {\n    \"command\": \"/opt/bin/umbra status --statusline\",\n    \"type\": \"command\",\n    \"refreshInterval\": 30\n  }\n}",
+	} {
+		if out, theirs, err := AddStatusLine([]byte(in), key, command); err != nil || theirs || string(out) != want {
+			t.Errorf("%s became %s, %t, %v", in, out, theirs, err)
 		}
 	}
 	for _, in := range []string{
