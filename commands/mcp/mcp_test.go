@@ -194,11 +194,14 @@ func TestTools(t *testing.T) {
 		{"compare", in{"forks": []string{"login"}}, true, []string{"login is not a fork", "umbra compare try"}},
 		{"compare", in{"forks": []string{"--check=true"}}, true, []string{"names no mission"}},
 		{"report_updates", in{"fork": "try", "message": "-"}, false, []string{"try reports to login", "  -"}},
+		{"report_updates", in{"fork": "try", "message": " "}, true, []string{"message is empty", "say in it what the parent is to know"}},
 		{"updates", nil, false, []string{"try  report", "waits"}},
 		{"run_fork", in{"prompts": []string{"--count=9"}}, true, []string{"Umbra does not know how sh answers a prompt"}},
 		{"run_fork", in{"prompts": []string{"x"}, "agent": "vim"}, true, []string{`agent is "vim"`, "claude or codex or gemini or opencode"}},
 		{"fork_output", in{"fork": "try"}, true, []string{"has no output of an agent in the background"}},
 		{"wait", in{"forks": []string{"try"}, "seconds": 1}, true, []string{"try is not launched"}},
+		{"wait", in{"forks": []string{}}, true, []string{"forks is empty", "missions lists them"}},
+		{"wait", in{"forks": []string{"try"}, "seconds": -1}, true, []string{"seconds is -1"}},
 		{"restore", in{"moment": "login@start"}, false, []string{"change  a.txt", "Nothing was changed", "umbra restore --mission=login login@start"}},
 		{"restore", in{"moment": "login@9"}, true, []string{"login has no turn 9"}},
 		{"restore", in{"moment": "login@start", "others": "both"}, true, []string{`others is "both"`, "say keep or replace"}},
@@ -207,6 +210,8 @@ func TestTools(t *testing.T) {
 		{"promote", nil, true, []string{"login is not a fork"}},
 		{"save_context", nil, true, []string{"login is not a fork"}},
 		{"enter_fork", in{"topic": "--yes"}, true, []string{"no terminal can be passed on", "umbra fork login makes a fork in this terminal"}},
+		{"enter_fork", in{"idle_timeout": -7}, true, []string{"idle_timeout is -7", "-1 for never"}},
+		{"enter_fork", in{"idle_timeout": -1}, true, []string{"no terminal can be passed on"}},
 		{"enter_fork", in{"moment": "--json"}, true, []string{"names no mission and no moment"}},
 		{"exit_fork", nil, true, []string{"login is no side fork", "umbra fork enter makes one"}},
 	} {
@@ -325,6 +330,7 @@ func TestNoForkNoSnapshot(t *testing.T) {
 	}{
 		{"fork", map[string]any{"name": "A B"}, `umbra: "A B" can't be a name`},
 		{"run_fork", map[string]any{"prompts": []string{}}, "prompts is empty"},
+		{"run_fork", map[string]any{"prompts": []string{"x"}, "minutes": -1}, "minutes is -1"},
 		{"run_fork", map[string]any{"prompts": []string{"x", ""}}, "a prompt of the forks is empty"},
 		{"run_fork", map[string]any{"prompts": slices.Repeat([]string{"x"}, 101)}, "101 forks are too many"},
 	} {

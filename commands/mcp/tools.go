@@ -161,6 +161,12 @@ type waitInput struct {
 const shortWait = 45 * time.Second
 
 func waitFor(in waitInput) (line, error) {
+	if len(in.Forks) == 0 {
+		return line{}, missions.Errorf(missions.KindUsage, "missions lists them", "forks is empty")
+	}
+	if err := noLess("seconds", in.Seconds, 0, "say how many, or leave it out"); err != nil {
+		return line{}, err
+	}
 	wait := shortWait
 	if in.Seconds > 0 {
 		wait = time.Duration(in.Seconds) * time.Second
@@ -201,6 +207,9 @@ type reportInput struct {
 }
 
 func report(in reportInput) (line, error) {
+	if strings.TrimSpace(in.Message) == "" {
+		return line{}, missions.Errorf(missions.KindUsage, "say in it what the parent is to know", "message is empty")
+	}
 	l := command("fork", "report").when(in.Stay, "--stay").then(in.Fork, "-")
 	l.stdin = in.Message
 	return l, notFlags(in.Fork)
@@ -214,6 +223,9 @@ type enterInput struct {
 
 // enterFork ends a fork that nobody is at: an agent may enter one while its user is away.
 func enterFork(in enterInput) (line, error) {
+	if err := noLess("idle_timeout", in.IdleTimeout, -1, "say after how many minutes, or -1 for never"); err != nil {
+		return line{}, err
+	}
 	l := command("fork", "enter").with("topic", in.Topic)
 	if minutes := cmp.Or(in.IdleTimeout, 10); minutes > 0 {
 		l = l.with("idle-timeout", (time.Duration(minutes) * time.Minute).String())
@@ -256,6 +268,7 @@ func (in runForkInput) check() error {
 	}
 	return errors.Join(
 		oneOf("agent", in.Agent, "claude", "codex", "gemini", "opencode"),
+		noLess("minutes", in.Minutes, 0, "say after how many, or leave it out"),
 		missions.ForkRequest{Name: in.Name, Prompts: in.Prompts, Agent: in.Agent, Model: in.Model}.Check(),
 	)
 }
@@ -269,6 +282,14 @@ func runFork(in runForkInput) line {
 		l = l.with("timeout", (time.Duration(in.Minutes) * time.Minute).String())
 	}
 	return l
+}
+
+// noLess refuses a number that nothing is meant by.
+func noLess(name string, n, least int, hint string) error {
+	if n >= least {
+		return nil
+	}
+	return missions.Errorf(missions.KindUsage, hint, "%s is %d", name, n)
 }
 
 // reading is a tool that changes nothing.

@@ -104,16 +104,35 @@ func promptStatus(ctx context.Context, env call.Env, globals call.Globals) (miss
 	return s, errors.Join(err, closer.Close())
 }
 
-// promptText names the missions here that have an agent or, if none has, the one
-// that was used last; "" where there is none.
+// hasTerminal reports whether a mission has an agent, or a terminal to come back to.
+func hasTerminal(m missions.Mission) bool { return m.State != missions.StateClosed || m.SideFork != "" }
+
+// stateWords is the state of a mission.
+func stateWords(m missions.Mission) string {
+	if m.SideFork != "" {
+		return "parked"
+	}
+	return m.StateWords()
+}
+
+// forkWords says of which mission one is a side fork, "" if it is none.
+func forkWords(m missions.Mission) string {
+	if m.SideForkOf == "" {
+		return ""
+	}
+	return " (side fork of " + print.Clean(m.SideForkOf) + ")"
+}
+
+// promptText names the missions here that have an agent or are parked or, if none is,
+// the one that was used last; "" where there is none.
 func promptText(p *print.Printer, s missions.Status) string {
-	list := slices.DeleteFunc(slices.Clone(s.Missions), func(m missions.Mission) bool { return m.State == missions.StateClosed })
+	list := slices.DeleteFunc(slices.Clone(s.Missions), func(m missions.Mission) bool { return !hasTerminal(m) })
 	if len(list) == 0 {
 		list = s.Missions[:min(1, len(s.Missions))]
 	}
 	var parts []string
 	for _, m := range list[:min(mostInPrompt, len(list))] {
-		parts = append(parts, p.Paint(wording.StateStyle(m.State), print.Clean(m.Name)+"@"+strconv.Itoa(m.Turn)+" "+m.StateWords()))
+		parts = append(parts, p.Paint(wording.StateStyle(m.State), print.Clean(m.Name)+"@"+strconv.Itoa(m.Turn)+" "+stateWords(m)+forkWords(m)))
 	}
 	if more := len(list) - len(parts); more > 0 {
 		parts = append(parts, "+"+strconv.Itoa(more))

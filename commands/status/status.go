@@ -231,8 +231,8 @@ func writeWalks(p *print.Printer, w missions.WorkspaceWalks) {
 func statusLine(p *print.Printer, s missions.Status) string {
 	var parts []string
 	for _, m := range s.Missions {
-		if m.State != missions.StateClosed {
-			parts = append(parts, p.Paint(wording.StateStyle(m.State), m.StateWords()+" "+newestAt(m.HeadAddress, m.Name, m.Turn)))
+		if hasTerminal(m) {
+			parts = append(parts, p.Paint(wording.StateStyle(m.State), stateWords(m)+" "+newestAt(m.HeadAddress, m.Name, m.Turn)+forkWords(m)))
 		}
 	}
 	if len(parts) == 0 {

@@ -51,3 +51,20 @@ func TestStatusFits(t *testing.T) {
 		}
 	}
 }
+
+// TestParkedInPrompt: a prompt says which mission is parked, and which has another's terminal.
+func TestParkedInPrompt(t *testing.T) {
+	t.Parallel()
+	s := missions.Status{Missions: []missions.Mission{
+		{Name: "map", State: missions.StateIdle, Turn: 3, SideForkOf: "login"}, {Name: "login", State: missions.StateClosed, Turn: 2, SideFork: "map"},
+		{Name: "old", State: missions.StateClosed, Turn: 9},
+	}}
+	for want, say := range map[string]func(*print.Printer, missions.Status) string{
+		"map@3 idle (side fork of login), login@2 parked":  promptText,
+		"idle map@3 (side fork of login) · parked login@2": statusLine,
+	} {
+		if got := calltest.Printed(0, func(p *print.Printer) { p.Line("%s", say(p, s)) }); got != want+"\n" {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

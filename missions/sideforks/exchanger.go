@@ -108,7 +108,10 @@ func (x *Exchanger) mayEnter(m *projects.Mission, r missions.EnterForkRequest) e
 	if !presence.CanRelaunchAgent(m) && !hasForeignTerminal(m) {
 		return handovers.NoTerminalError(m)
 	}
-	return x.CheckPrompt(m.Agent, m.AgentName(), r.Topic)
+	if err := x.CheckPrompt(m.Agent, m.AgentName(), r.Topic); err != nil {
+		return missions.Errorf(missions.KindUsage, "leave the topic out, and type it in the fork", "%w", err)
+	}
+	return nil
 }
 
 // LeaveFork leaves a side fork, at the end of its turn: its parent has the terminal again.
