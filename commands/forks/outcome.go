@@ -99,7 +99,7 @@ func (r *run) look(b *background) {
 	ctx, o := context.WithoutCancel(r.c.Context), &b.outcome
 	m, err := r.svc.Mission(ctx, missions.MissionRequest{Caller: r.caller, Name: b.mission.ID})
 	if err == nil {
-		o.Address, o.Output, o.Turns, o.PromptKept = m.HeadAddress, m.Output, m.Turn-b.mission.Turn, m.PromptKept
+		o.Address, o.Output, o.Turns, o.PromptKept = m.HeadAddress, m.Output, m.Turn-r.turnBefore(ctx, b), m.PromptKept
 		o.unanswered = r.keepers.prompt != "" && o.Turns <= 0
 		var d missions.Difference
 		if d, err = r.svc.Diff(ctx, missions.DiffRequest{Caller: r.caller, From: r.beginOf(b.mission), To: m.Head}); err == nil {
@@ -115,6 +115,18 @@ func (r *run) look(b *background) {
 	if err != nil {
 		o.Problem = missions.AsError(err).Message
 	}
+}
+
+// turnBefore is the turn of a fork that its own turns are counted from. One that another
+// command has begun has had some already.
+func (r *run) turnBefore(ctx context.Context, b *background) int {
+	if b.isFollowed && b.mission.Parent != nil {
+		at, err := r.svc.Show(ctx, missions.ShowRequest{Caller: r.caller, Moment: b.mission.Parent.Snapshot, Brief: true})
+		if err == nil {
+			return at.Entry.Turn
+		}
+	}
+	return b.mission.Turn
 }
 
 // beginOf is the snapshot that a mission's work is counted from.
@@ -160,8 +172,11 @@ func (o Outcome) How(timeout time.Duration) string {
 func WriteOutcome(p *print.Printer, o Outcome, timeout time.Duration) {
 	line := print.Clean(o.Mission) + " " + o.How(timeout)
 	if o.Ended != EndedNotBegun && o.Ended != EndedGoesOn {
-		took := time.Duration(o.Seconds * float64(time.Second)).Round(100 * time.Millisecond)
-		line += ": " + print.Count(o.Turns, "turn") + ", " + took.String() + ", " + print.Count(o.Files, "file") + " changed"
+		line += ": " + print.Count(o.Turns, "turn") + ", "
+		if o.Seconds > 0 { // else another command has seen its end
+			line += time.Duration(o.Seconds*float64(time.Second)).Round(100*time.Millisecond).String() + ", "
+		}
+		line += print.Count(o.Files, "file") + " changed"
 	}
 	p.Line("%s", line)
 	first, _, _ := strings.Cut(strings.TrimSpace(o.Answer), "\n")

@@ -181,8 +181,9 @@ func (r *run) follows(b *background) bool {
 	case b.mission.PromptKept || r.keepers.prompt != "":
 		return false
 	case b.mission.State == missions.StateClosed:
-		b.ended, b.begun = true, b.mission.StateSince
+		b.ended, b.begun, b.isFollowed = true, b.mission.StateSince, true
 		b.outcome.follow(b.mission)
+		r.look(b)
 		r.startCheck(b)
 		return true
 	}

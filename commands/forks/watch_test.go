@@ -105,3 +105,52 @@ func TestInterruptLeavesWhatOthersStarted(t *testing.T) {
 		t.Errorf("living %v, %v, and it says %q", run.living(), err, said)
 	}
 }
+
+// followed is a Service in which another command has begun a fork of turn 2, which has had a
+// turn since.
+type followed struct{ missions.Service }
+
+func (followed) Mission(context.Context, missions.MissionRequest) (missions.Mission, error) {
+	return missions.Mission{Turn: 3, Head: "now", ExitCode: new(int)}, nil
+}
+
+func (followed) Show(_ context.Context, r missions.ShowRequest) (missions.ShowResult, error) {
+	if r.Moment == "then" {
+		return missions.ShowResult{Entry: missions.Entry{Turn: 2}}, nil
+	}
+	return missions.ShowResult{}, nil
+}
+
+func (followed) Diff(context.Context, missions.DiffRequest) (missions.Difference, error) {
+	return missions.Difference{}, nil
+}
+
+// TestFollowedTurns: the turns of a fork that another command has begun are counted from the
+// moment of the fork, whether it still works or has ended.
+func TestFollowedTurns(t *testing.T) {
+	t.Parallel()
+	fork := missions.Mission{ID: "id", Name: "fork", Turn: 3, State: missions.StateRunning, ExitCode: new(int), Parent: &missions.Parent{Snapshot: "then"}}
+	b := calltest.New(t, followed{})
+	run := &run{c: &call.Call{Env: b.Env}, svc: followed{}, heard: newMailbox()}
+	works := &background{mission: fork, isFollowed: true, begun: b.Env.Now(), outcome: Outcome{Mission: "fork"}}
+	run.forks = []*background{works}
+	err := run.c.Do(func(*call.Call) error {
+		run.lines = run.c.Out
+		run.take(keeperEvent{mission: "id", at: b.Env.Now().Add(time.Second), ended: true})
+		return nil
+	})
+	if want := "fork has answered: 1 turn, 1s, 0 files changed\n"; err != nil || b.Stdout.String() != want {
+		t.Errorf("%v, and it says %q, want %q", err, b.Stdout.String(), want)
+	}
+	fork.State = missions.StateClosed
+	has := &background{mission: fork}
+	err = run.c.Do(func(*call.Call) error {
+		if !run.follows(has) || has.outcome.Turns != 1 || !has.outcome.isGood() {
+			t.Errorf("a fork that had ended: %+v", has.outcome)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
