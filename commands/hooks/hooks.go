@@ -102,6 +102,9 @@ func writeHooks(p *print.Printer, did string, r missions.HooksResult) {
 	if (r.Installed || r.Plugin != "") && r.Adopts != "" {
 		p.Line("  adopts: %s", print.Clean(r.Adopts))
 	}
+	if r.Changed && r.Installed && r.Adopts != "" { // of an agent, which reads commands and hooks as it starts
+		p.Line("  a session that runs already has all of this once it is started again")
+	}
 	if len(r.Missing) > 0 && r.Installed {
 		p.Line("  events without a hook: %s", print.Clean(strings.Join(r.Missing, ", ")))
 	}
