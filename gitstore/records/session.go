@@ -92,6 +92,24 @@ func (t *Tree) AppendSession(b *shadow.Batch, src SessionSource) (SessionMeta, e
 	return w.meta, nil
 }
 
+// ContinueSession gives the tree the session that another record holds, so that
+// AppendSession stores only what came to its file since, as if none had been between.
+func (t *Tree) ContinueSession(record gitstore.ID) error {
+	c, err := t.store.Commit(record)
+	if err != nil {
+		return err
+	}
+	other := NewTree(t.store, c.Tree)
+	if err := other.load(other.root); err != nil {
+		return err
+	}
+	session := other.root.children[sessionDir]
+	if session == nil {
+		return gitstore.ErrNoEntry
+	}
+	return t.PutEntry(sessionDir, session.mode, session.id)
+}
+
 // SessionMeta reads session/meta.json; ErrNoEntry if the record has no session.
 func (t *Tree) SessionMeta() (SessionMeta, error) {
 	data, err := t.File(sessionMeta)

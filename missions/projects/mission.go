@@ -26,6 +26,9 @@ type Mission struct {
 	// InheritedSession marks the first record after a fork or restore gave the mission
 	// a session made of another one.
 	InheritedSession *records.Inherited
+	// SessionRecord marks the first record after an undo or redo has gone back to a session:
+	// it is an earlier record, which holds that session.
+	SessionRecord gitstore.ID
 	InTrash          bool // it is in the trash: no name leads to it
 	// Remote is where it was fetched from, "" for a mission of this home. Its id may be
 	// that of one.

@@ -124,6 +124,8 @@ func (rs *Restorer) CompleteConversation(m *projects.Mission, doc JournalDoc) er
 			return err
 		}
 		m.InheritedSession = done.Inherited
+	} else {
+		m.SessionRecord = recordOfSession(m, doc.Operation.Target, conversation.Session)
 	}
 	conversations.SwitchSession(m, conversation.Session, conversation.Path)
 	conversations.ResetLeftTally(m, doc.Operation.Target)
@@ -131,6 +133,18 @@ func (rs *Restorer) CompleteConversation(m *projects.Mission, doc JournalDoc) er
 	rs.snapshots.NoteForkAgain(m)
 	rs.updates.Follow(m, doc.Operation, r.OldID)
 	return nil
+}
+
+// recordOfSession is the record of a snapshot if it holds that session, else zero.
+func recordOfSession(m *projects.Mission, snapshot, session string) gitstore.ID {
+	s, err := addresses.SnapshotByID(m.Project, snapshot)
+	if err != nil {
+		return gitstore.ID{}
+	}
+	if meta, err := records.ReadSessionMeta(m.Project.Store, s.Record); err != nil || meta.Agent != m.Agent || meta.SessionID != session {
+		return gitstore.ID{}
+	}
+	return s.Record
 }
 
 // refreshLastPrompt makes the mission show the last prompt and tool of its new

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 
+	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/disk"
 	"github.com/umbra-vcs/umbra/gitstore/records"
 	"github.com/umbra-vcs/umbra/gitstore/shadow"
@@ -42,11 +43,16 @@ func (sr *SessionRecorder) PutSession(
 	}
 	defer file.Close()
 	before, _ := t.SessionMeta()
+	if !m.SessionRecord.IsZero() {
+		if err := t.ContinueSession(m.SessionRecord); err != nil {
+			return conversations.SessionState{}, fmt.Errorf("session of %s: %w", m.Name, err)
+		}
+	}
 	identity, idle := home.IdentityOf(info), !missions.InTurn(take.Lifecycle)
 	whole := take.CompareWholeSession || identity == (home.FileIdentity{}) || idle && ws.isUnwatched() || !missions.HasAgent(take.Lifecycle)
 	meta, err := t.AppendSession(batch, records.SessionSource{
 		Agent: m.Agent, SessionID: m.Stored.Session, File: file, Length: info.Size(),
-		SameFile: identity == m.Binding.SessionIdentity && !whole, Idle: idle, Inherited: m.InheritedSession,
+		SameFile: identity == m.Binding.SessionIdentity && !whole && m.SessionRecord.IsZero(), Idle: idle, Inherited: m.InheritedSession,
 	})
 	if err != nil {
 		return conversations.SessionState{}, fmt.Errorf("session of %s: %w", m.Name, err)
@@ -55,7 +61,7 @@ func (sr *SessionRecorder) PutSession(
 	if err != nil {
 		return conversations.SessionState{}, err
 	}
-	m.Binding.SessionIdentity, m.InheritedSession = identity, nil
+	m.Binding.SessionIdentity, m.InheritedSession, m.SessionRecord = identity, nil, gitstore.ID{}
 	return conversations.SessionState{Events: events, Meta: meta}, sr.putSideFiles(t, a, m, ws, batch)
 }
 

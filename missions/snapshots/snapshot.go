@@ -153,6 +153,7 @@ func (tk *Taker) TakeSnapshot(ctx context.Context, m *projects.Mission, w *Wante
 			// which brings back what is on disk.
 			ws.Scanner.Suspect()
 			ws.published.tree = gitstore.ID{}
+			before.SessionRecord = gitstore.ID{} // what it holds may be lost: store all
 		case errors.Is(err, records.ErrSessionChanged):
 		default:
 			return t, tk.diskFullError(err)
