@@ -9,6 +9,7 @@ import (
 type ForkRequest struct {
 	Caller    Caller   `json:"caller"`
 	From      string   `json:"from"` // mission or moment; "" is the default mission now
+	InPlace   bool     `json:"-"`    // without a workspace: the fork is to have its parent's for a while
 	ID        string   `json:"-"`    // of one fork, where a room of this process has noted it before; "" makes one
 	Name      string   `json:"name,omitempty"`
 	NameTyped bool     `json:"name_typed,omitempty"` // Name was typed, and is made of no other mission's

@@ -12,6 +12,9 @@ type EnterForkRequest struct {
 	// whether it goes on, and after how long again it is ended; 0 is never.
 	IdleTimeout time.Duration `json:"idle_timeout,omitempty"`
 	Yes         bool          `json:"yes,omitempty"` // copy ignored files above the limit
+	// InPlace has the fork work in the workspace of the mission, whose files are put back
+	// when the fork is left.
+	InPlace bool `json:"in_place,omitempty"`
 	// Preview says what would happen, and changes nothing.
 	Preview bool `json:"preview,omitempty"`
 	// Mission is the mission that is parked, Fork the fork once it is made. Both are found
@@ -54,6 +57,8 @@ type SideForkResult struct {
 	// address of the past moment that would be forked, "" for now.
 	Preview bool   `json:"preview,omitempty"`
 	Moment  string `json:"moment,omitempty"`
+	// InPlace says that the fork works in the parent's workspace.
+	InPlace bool `json:"in_place,omitempty"`
 	// Queued says that it happens at the end of the turn, Begun that it happens in a
 	// moment: the agent that asked is ended for it. Else it is done.
 	Queued bool `json:"queued,omitempty"`

@@ -153,7 +153,7 @@ func (l *Listener) MissionsAt(dir string, byGit bool) ([]*projects.Mission, proj
 	}
 	all, _ := l.ProjectMissions(p)
 	all = slices.DeleteFunc(all, func(m *projects.Mission) bool {
-		return m.Binding.Machine == "" || m.IsWorkspaceGone() || !byGit && !home.IsWithin(m.Binding.Workspace, g.Dir) || byGit && !isInRepository(m, g.Repo)
+		return m.Binding.Machine == "" || m.LentTo() != nil || m.IsWorkspaceGone() || !byGit && !home.IsWithin(m.Binding.Workspace, g.Dir) || byGit && !isInRepository(m, g.Repo)
 	})
 	alive := slices.DeleteFunc(slices.Clone(all), func(m *projects.Mission) bool { return !missions.HasAgent(m.Lifecycle) && !m.Live.HasKeeper() })
 	if len(alive) == 0 && len(all) > 0 {

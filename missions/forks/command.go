@@ -18,6 +18,9 @@ func (j *forkJob) command(workspace string) ([]string, error) {
 	if len(j.request.Command) > 0 {
 		return j.request.Command, nil
 	}
+	if j.request.InPlace {
+		return j.moment.Command, nil
+	}
 	if j.moment.Remote != "" {
 		return j.forker.agents.AgentCommand(j.moment.Agent)
 	}

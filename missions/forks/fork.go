@@ -247,7 +247,7 @@ func (f *Forker) makeForks(ctx context.Context, at addresses.ResolvedMoment, pre
 	}
 	for _, job := range jobs {
 		job.isPresent = present
-		if present {
+		if present && !r.InPlace {
 			for _, problem := range presence.UnforkedProblems(at.Mission, job.copiesIgnored()) {
 				job.notes = append(job.notes, problem.Message+", and not in the fork")
 			}
@@ -301,9 +301,14 @@ func (f *Forker) completeJobs(ctx context.Context, jobs []*forkJob) error {
 // syncJobs makes the workspaces of forks durable before anybody is told of them, with
 // one wait for each file system.
 func (f *Forker) syncJobs(jobs []*forkJob) error {
-	made := make([]*fork.Made, len(jobs))
-	for n, job := range jobs {
-		made[n] = job.Made
+	var made []*fork.Made
+	for _, job := range jobs {
+		if !job.request.InPlace {
+			made = append(made, job.Made)
+		}
+	}
+	if len(made) == 0 {
+		return nil
 	}
 	if _, err := f.SyncForks(made); err != nil {
 		return missions.Errorf(missions.KindFailed, "look at the disk; what was made is taken away again", "%w", err)

@@ -92,6 +92,9 @@ func (j *forkJob) discard(ctx context.Context) error {
 // undoWorkspace moves the workspace of a fork that failed into the trash: others may have
 // written into it.
 func (j *forkJob) undoWorkspace(ctx context.Context) error {
+	if j.request.InPlace {
+		return nil // it is the parent's
+	}
 	place, err := j.Made.Undo(ctx, j.trash())
 	j.notifyUndone(ctx, place)
 	return err
@@ -127,6 +130,10 @@ func (f *Forker) dropForkRefs(ctx context.Context, p *projects.Project, doc proj
 
 // MakeWorkspace makes the fork's files, worktree and branch.
 func (j *forkJob) MakeWorkspace(ctx context.Context) error {
+	if j.request.InPlace {
+		j.takeParentsWorkspace()
+		return nil
+	}
 	if err := j.forker.agents.CheckPlace(j.directory, j.moment.AdapterEnv().Home, j.request.Force); err != nil {
 		return err
 	}
@@ -305,7 +312,7 @@ func (j *forkJob) complete(ctx context.Context) error {
 // source's, shared and not copied.
 func (j *forkJob) publish(ctx context.Context) (*projects.Mission, error) {
 	p, s, m := j.moment.Project, j.moment.Snapshot, j.mission
-	if err := j.forker.AddLocation(ctx, p, m.Binding.Workspace, m.Binding.Identity); err != nil {
+	if err := j.noteLocation(ctx, m); err != nil {
 		return nil, fmt.Errorf("note the workspace: %w", err)
 	}
 	if err := p.Store.UpdateRef(ctx, gitstore.RecordRef(m.ID), gitstore.ID{}, j.firstRecord, gitstore.Durable); err != nil {
@@ -328,6 +335,9 @@ func (j *forkJob) publish(ctx context.Context) (*projects.Mission, error) {
 // writeStatCache leaves a stat cache of the files that the fork wrote, for the first
 // capture of the workspace. A failure is only logged, since it is a cache.
 func (j *forkJob) writeStatCache() {
+	if j.request.InPlace {
+		return // its parent's captures know the files
+	}
 	m := j.mission
 	scanner, err := capture.PlacedScanner(capture.Workspace{
 		Root: m.Binding.Workspace, Identity: beneath.Identity(m.Binding.Identity.FileIdentity),
@@ -395,6 +405,7 @@ func (j *forkJob) buildMission() (*projects.Mission, error) {
 	if g.Repo != nil {
 		m.Binding.CommonDir = g.Repo.CommonDir
 	}
+	j.leaveWithoutWorkspace(m)
 	m.InheritedSession = j.placedSession.Inherited
 	if j.isPresent && m.Stored.Session != "" {
 		m.Notes = snapshots.UntoldNotes(j.moment.Mission, snapshots.NoteRestore, projects.IsForeignAdapter(j.forker.Adapter(m.Agent)))

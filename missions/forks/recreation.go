@@ -16,6 +16,7 @@ import (
 	"github.com/umbra-vcs/umbra/missions/addresses"
 	"github.com/umbra-vcs/umbra/missions/conversations"
 	"github.com/umbra-vcs/umbra/missions/projects"
+	"github.com/umbra-vcs/umbra/missions/snapshots"
 	"github.com/umbra-vcs/umbra/sessions"
 )
 
@@ -161,9 +162,20 @@ func (f *Forker) rebindMission(m *projects.Mission, made *fork.Made) error {
 	if err != nil {
 		return err
 	}
-	before := m.Binding.Workspace
+	before, lodging := m.Binding.Workspace, m.Binding.Lodging
+	if lodging != nil { // its conversation and its command are of its parent's workspace
+		before = cmp.Or(lodging.Parents, before)
+		m.Binding.Workspace = before
+		m.Command = forkedCommand(m, m.Command, g.Dir, f.Adapter(m.Agent))
+	}
+	m.Binding.Lodging = nil
 	m.Binding.Workspace, m.Binding.Identity, m.Binding.MadeByUmbra = g.Dir, g.Identity, true
 	m.Binding.Worktree, m.Binding.Branch, m.Binding.Fork = made.Worktree, made.Branch, &made.Document
+	if lodging != nil {
+		if parent, err := f.LoadMission(m.Project, m.Parent.Mission); err == nil && f.Adapter(m.Agent) != nil {
+			snapshots.SetNote(m, snapshots.NoteFork, snapshots.ForkNote(m, parent))
+		}
+	}
 	if g.Dir == before || m.Stored.Session == "" || !m.CanCopyConversation(f.Adapter(m.Agent)) {
 		return nil
 	}

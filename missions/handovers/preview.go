@@ -72,6 +72,9 @@ func (s *Scheduler) previewUndoOrRedo(ctx context.Context, m *projects.Mission, 
 		result.Notes = []string{fmt.Sprintf("a restore here was cut off: %s %s; paths changed since stay as they are", kind, does)}
 		return result, nil
 	}
+	if err := s.LentError(m); err != nil {
+		return missions.RestoreResult{}, err
+	}
 	list, err := restores.RequireUndoableOperations(m, kind, 1)
 	if err != nil {
 		return missions.RestoreResult{}, err

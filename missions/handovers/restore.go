@@ -85,6 +85,9 @@ func (s *Scheduler) restoreLocked(ctx context.Context, m *projects.Mission, r mi
 	if err := s.restores.RequireRestoresEnded(ctx, m); err != nil {
 		return missions.RestoreResult{}, err
 	}
+	if lent := m.LentTo(); lent != nil && !(r.Preview && r.Promotion != nil && r.Promotion.Fork == lent.Fork) {
+		return missions.RestoreResult{}, s.LentError(m)
+	}
 	job, err := s.restores.PlanRestore(ctx, m, target, r)
 	if err != nil {
 		return missions.RestoreResult{}, err

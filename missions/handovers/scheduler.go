@@ -6,6 +6,7 @@ package handovers
 import (
 	"context"
 
+	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/addresses"
 	"github.com/umbra-vcs/umbra/missions/agents"
 	"github.com/umbra-vcs/umbra/missions/conversations"
@@ -28,6 +29,10 @@ type Scheduler struct {
 	// PrepareTerminal does what an action that passes the terminal on needs beforehand, and
 	// returns the action with what was found out. The room of side forks hands it in.
 	PrepareTerminal func(ctx context.Context, m *projects.Mission, a projects.Action) (projects.Action, error)
+	// TakeBack gives a parked mission its files back, where a fork has worked in its
+	// workspace. It returns what its user is to read, "" for nothing. The room of side
+	// forks hands it in.
+	TakeBack func(ctx context.Context, m *projects.Mission, c missions.Caller) (now *projects.Mission, said string, err error)
 }
 
 // New makes a Scheduler.

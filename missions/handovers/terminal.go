@@ -112,16 +112,43 @@ func (t terminal) pass(ctx context.Context, m *projects.Mission, h *projects.Han
 	}
 	presence.PutBackPrompt(m, presence.HasTakenPrompt(m))
 	t.presence.RemoveLaunchFiles(m)
+	m.Lent = nil // of an earlier side fork; one that is cut off here lends again
 	if err := t.snapshots.PassTerminal(ctx, m, missions.TerminalPassed{Reason: closeReason(h.Action)}); err != nil {
 		return missions.RestoreResult{}, err
 	}
 	failpoint.Hit("terminal.closed")
+	if enter := h.Action.Enter; enter != nil && enter.InPlace {
+		if err := t.lend(ctx, m, enter.Fork); err != nil {
+			return missions.RestoreResult{}, err
+		}
+	}
 	if h.Next = h.Action.NextMission(); h.Action.Enter != nil && m.Live.HasKeeper() {
 		m.Live.SideFork = &projects.SideFork{Mission: h.Next, Keeper: *m.Live.Keeper, IdleTimeout: h.Action.Enter.IdleTimeout}
 	}
 	m.Live.Beside = false
 	h.Banner = t.banner(m, h)
 	return missions.RestoreResult{Mission: m.ID, MissionName: m.Name, Workspace: m.Binding.Workspace, Done: true}.WithEmptyLists(), nil
+}
+
+// lend has a side fork work in the workspace of its parent, which is parked. That the
+// workspace is lent is durable before the fork is bound to it: whoever finds it so gives
+// the parent its files back. The caller holds the workspace.
+func (t terminal) lend(ctx context.Context, m *projects.Mission, id string) error {
+	fork, err := t.LoadMission(m.Project, id)
+	if err != nil {
+		return err
+	}
+	m.Lent = &projects.Lending{Fork: fork.ID, Snapshot: m.Tip.ID.String()}
+	if err := t.snapshots.WriteMetaRecord(ctx, m, "its workspace is lent to "+fork.Name); err != nil {
+		return err
+	}
+	failpoint.Hit("terminal.lent")
+	fork.MoveIn(m)
+	if err := t.snapshots.WriteMetaRecord(ctx, fork, "works in the workspace of "+m.Name); err != nil {
+		return err
+	}
+	failpoint.Hit("terminal.lodged")
+	return nil
 }
 
 // closeReason is how a mission is closed whose terminal is passed on.
@@ -145,6 +172,8 @@ func (t terminal) banner(m *projects.Mission, h *projects.Handover) string {
 		return "umbra: the terminal of " + m.Name + " is passed on"
 	}
 	switch a := h.Action; {
+	case a.Leave != nil && a.Leave.Promote != nil && m.IsLodger(): // it is promoted when its parent has its files again
+		return "umbra: " + backText(m, next, h)
 	case a.Leave != nil && a.Leave.Promote != nil:
 		return fmt.Sprintf("umbra: back in %[1]s, which has what %[2]s did; to take it back: umbra undo %[1]s", next.Name, m.Name)
 	case h.Failed != "":
@@ -153,10 +182,25 @@ func (t terminal) banner(m *projects.Mission, h *projects.Handover) string {
 		return fmt.Sprintf("umbra: back in %s; nobody was at %s, which is ended and kept: umbra mission resume %s", next.Name, m.Name, m.Name)
 	case a.Leave != nil:
 		return fmt.Sprintf("umbra: back in %s; %s is kept: umbra mission resume %s", next.Name, m.Name, m.Name)
-	case a.Enter.Topic != "":
-		return fmt.Sprintf("umbra: side fork %s of %s: %s\n%s", next.Name, m.Name, oneLine(a.Enter.Topic), leaveText(m))
 	}
-	return fmt.Sprintf("umbra: side fork %s of %s\n%s", next.Name, m.Name, leaveText(m))
+	text, parked := fmt.Sprintf("umbra: side fork %s of %s", next.Name, m.Name), m.Name+", which is parked"
+	if h.Action.Enter.InPlace {
+		text, parked = text+", in its workspace", parked+", with its files as they are now"
+	}
+	if h.Action.Enter.Topic != "" {
+		text += ": " + oneLine(h.Action.Enter.Topic)
+	}
+	return text + "\n  back to " + parked + ": umbra fork exit; with what was found out: umbra fork report; " +
+		"with all that was done: umbra promote"
+}
+
+// backText is what a banner says of the parent of a side fork that was left, before the parent
+// has its files back.
+func backText(fork, parent *projects.Mission, h *projects.Handover) string {
+	if h.Action.Leave.Promote == nil {
+		return "back in " + parent.Name
+	}
+	return fmt.Sprintf("back in %[1]s; to promote %[2]s, which is kept: umbra promote %[2]s", parent.Name, fork.Name)
 }
 
 // besideBanner says in the terminal of a side fork that was left why that ends.
@@ -191,12 +235,6 @@ func (t terminal) howParentGoesOn(parent *projects.Mission) string {
 }
 
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
-
-// leaveText says how a side fork can end.
-func leaveText(parent *projects.Mission) string {
-	return "  back to " + parent.Name + ", which is parked: umbra fork exit; with what was found out: umbra fork report; " +
-		"with all that was done: umbra promote"
-}
 
 // beginLeaving has a side fork left whose agent has ended by itself, or could not be
 // started, as its keeper reports.
@@ -254,6 +292,13 @@ func (t terminal) prepareNext(ctx context.Context, m *projects.Mission, r missio
 	h := m.Live.Handover
 	result := missions.KeepResult{Do: missions.DoRelaunch, Banner: h.Banner}
 	next, err := t.LoadMission(m.Project, h.Next)
+	if err == nil && h.Action.Leave != nil {
+		before, said := backText(m, next, h), ""
+		if next, said, err = t.TakeBack(context.WithoutCancel(ctx), next, r.Caller); said != "" {
+			result.Banner = strings.Replace(h.Banner, before, said, 1)
+			h = t.changeBanner(ctx, m, result.Banner)
+		}
+	}
 	if err == nil {
 		err = t.WithWorkspaceLock(ctx, next, func(next *projects.Mission) error {
 			if err := mayHaveTerminal(m, next, r.KeeperPID); err != nil {
@@ -275,6 +320,9 @@ func (t terminal) prepareNext(ctx context.Context, m *projects.Mission, r missio
 	if err != nil {
 		why := oneLine(missions.AsError(err).Message)
 		if h.Action.Enter != nil {
+			if _, _, err := t.TakeBack(ctx, m, r.Caller); err != nil {
+				return missions.KeepResult{}, err
+			}
 			result, err := t.prepareRelaunch(ctx, m, r)
 			result.Banner = fmt.Sprintf("umbra: the side fork could not be launched: %s; %s goes on", why, m.Name)
 			return result, err
@@ -286,6 +334,23 @@ func (t terminal) prepareNext(ctx context.Context, m *projects.Mission, r missio
 		t.Logger.Warn("note whose a keeper is now", "mission", m.ID, "error", err)
 	}
 	return result, nil
+}
+
+// changeBanner notes what the user is to read after a handover, for a keeper whose answer is cut
+// off.
+func (t terminal) changeBanner(ctx context.Context, m *projects.Mission, text string) *projects.Handover {
+	err := t.WithMissionLock(ctx, m, t.WithWorkspaceLock, func(now *projects.Mission) error {
+		if h := now.Live.Handover; h != nil && h.ID == m.Live.Handover.ID {
+			h.Banner = text
+			t.SaveLiveState(now)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Logger.Warn("note what a terminal shows", "mission", m.ID, "error", err)
+	}
+	m.Live.Handover.Banner = text
+	return m.Live.Handover
 }
 
 // notBackText says in the terminal of a side fork that was left why its parent's agent is not

@@ -49,6 +49,9 @@ func (s *Scheduler) undoOrRedoLocked(ctx context.Context, m *projects.Mission, r
 	if err := s.restores.RequireRestoresEnded(ctx, m); err != nil {
 		return missions.RestoreResult{}, err
 	}
+	if err := s.LentError(m); err != nil {
+		return missions.RestoreResult{}, err
+	}
 	if !r.Force {
 		if err := s.restores.CheckNeighbours(m); err != nil {
 			return missions.RestoreResult{}, err

@@ -141,7 +141,10 @@ func New(o Options) (*Service, error) {
 	s.Bin = trash.New(d, s.Finder, s.Library, s.Taker, s.Observer, s.Launcher, s.Restorer)
 	s.Forker = forks.New(d, s.Finder, s.Library, s.Taker, s.Observer, s.Launcher, s.Bin, s.Courier)
 	s.Promoter = promotes.New(d, s.Finder, s.Taker, s.Observer, s.Scheduler)
-	s.Exchanger = sideforks.New(d, s.Finder, s.Scheduler, s.Forker, s.Promoter, s.Launcher, s.Courier)
+	s.Exchanger = sideforks.New(d, sideforks.Rooms{
+		Addresses: s.Finder, Snapshots: s.Taker, Presence: s.Observer, Restores: s.Restorer, Handovers: s.Scheduler,
+		Forks: s.Forker, Promotes: s.Promoter, Agents: s.Launcher, Updates: s.Courier,
+	})
 	s.Lander = landings.New(d, s.Finder, s.Observer)
 	s.Merger = merges.New(d, merges.Rooms{
 		Addresses: s.Finder, Snapshots: s.Taker, Presence: s.Observer, Handovers: s.Scheduler,
@@ -168,7 +171,8 @@ func New(o Options) (*Service, error) {
 	d.FinishCutOff, d.Rebind = s.Restorer.RecoverUnfinishedRestores, s.Mover.Rebind
 	s.Taker.Effects = snapshots.Effects{Settle: s.Restorer.SettleRestores, Perform: s.Scheduler.PerformPendingAction, Automate: s.Launcher.StartAutomations, Housekeep: s.StartHousekeeping}
 	s.Scheduler.PrepareTerminal, s.Promoter.LeaveSideFork = s.Exchanger.Prepare, s.Exchanger.LeaveByPromotion
-	s.Launcher.StartAutomation, s.Launcher.Recreate, s.Launcher.Relieve = o.Automate, s.Forker.RecreateMission, s.Exchanger.Relieve
+	s.Scheduler.TakeBack = s.Exchanger.TakeBack
+	s.Launcher.StartAutomation, s.Launcher.Recreate, s.Launcher.Relieve = o.Automate, s.Exchanger.Recreate, s.Exchanger.Relieve
 	s.Launcher.Attend = s.Exchanger.Attend
 	return s, nil
 }

@@ -61,6 +61,9 @@ type question struct {
 
 // plan computes what a merge comes to. done is to be called once it is of no use any more.
 func (g *Merger) plan(ctx context.Context, into *projects.Mission, s *state, r missions.MergeRequest) (*plan, func(), error) {
+	if err := g.LentError(into); err != nil {
+		return nil, nil, err
+	}
 	config, err := g.CallerConfig(r.Caller)
 	if err != nil {
 		return nil, nil, err

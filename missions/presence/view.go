@@ -83,8 +83,20 @@ func (o *Observer) MissionView(m *projects.Mission) missions.Mission {
 		v.Notes = append(v.Notes, "it was begun by the agent of "+by.Name+", in the background or inside it")
 	}
 	fillViewState(&v, m)
+	o.addSideForks(&v, m)
+	return v
+}
+
+// addSideForks adds to the view which side fork a mission is parked for, or is itself.
+func (o *Observer) addSideForks(v *missions.Mission, m *projects.Mission) {
 	if fork := o.SideForkOf(m); fork != nil {
 		v.SideFork = fork.Name
+	}
+	if parent := o.LenderOf(m); parent != nil && m.IsLodger() {
+		v.Notes = append(v.Notes, "it works in the workspace of "+parent.Name+", which has its files back when it is left; what you change there yourself is its work too")
+	}
+	if err := o.LentError(m); err != nil && v.SideFork == "" {
+		v.Problems = append(v.Problems, missions.AsError(err).Message+"; "+missions.AsError(err).Hint)
 	}
 	if m.IsBeside() {
 		if parent, err := o.LoadMission(m.Project, m.Parent.Mission); err == nil {
@@ -98,7 +110,6 @@ func (o *Observer) MissionView(m *projects.Mission) missions.Mission {
 				", unless its user types something there")
 		}
 	}
-	return v
 }
 
 // fillViewState projects the lifecycle and the processes onto the view.

@@ -87,6 +87,8 @@ type Stored struct {
 	// Withheld are paths that stay out of the snapshots though no rule says so any more:
 	// a restore took the rule away.
 	Withheld []string `json:"withheld,omitempty"`
+	// Lent says that a fork works in the workspace while the mission is parked.
+	Lent *Lending `json:"lent,omitempty"`
 	// TurnPosition is the place in its turn of the snapshot that the record is of.
 	TurnPosition *turnPosition `json:"step,omitempty"`
 	// ConversationLeftOut says that there was a conversation, and that whoever has sent the
@@ -142,6 +144,7 @@ type Binding struct {
 	Branch          string            `json:"branch,omitempty"`
 	Worktree        string            `json:"worktree,omitempty"` // the top of the linked worktree Umbra made
 	Fork            *fork.Document    `json:"fork,omitempty"`     // how to take the workspace away again
+	Lodging         *Lodging          `json:"lodging,omitempty"`  // of a fork that was entered in its parent's workspace
 }
 
 // Operation is what Umbra did to a mission by itself.

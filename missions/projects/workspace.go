@@ -78,7 +78,7 @@ func (m *Mission) WorkspaceProblem(from string) *missions.Problem {
 		problem.Message, problem.Fix = "its workspace "+m.Binding.Workspace+" is in "+moved+" now", m.MoveCommand(moved)
 		return &problem
 	}
-	if !m.IsWorkspaceGone() || m.isWorkspaceCopied() {
+	if !m.IsWorkspaceGone() || m.isWorkspaceCopied() || m.Binding.Lodging != nil && m.Binding.MadeByUmbra && !m.IsWorkspaceReplaced() {
 		return nil
 	}
 	again := m.recreateCommand()

@@ -51,7 +51,7 @@ func (p *Promoter) Promote(ctx context.Context, r missions.PromoteRequest) (miss
 	if parked := p.ParkedParent(fork); parked != nil {
 		return p.LeaveSideFork(ctx, fork, parked, r)
 	}
-	if fork.IsBeside() {
+	if fork.IsBeside() || p.LenderOf(fork) != nil {
 		return p.LeaveSideFork(ctx, fork, parent, r)
 	}
 	return p.PromoteFork(ctx, fork, parent, r)
@@ -140,6 +140,9 @@ type Settling struct {
 // SettleFork takes a snapshot of the fork, so that its newest one is what is promoted or
 // merged. refused is what stands in the way, in a preview, which takes no snapshot.
 func (p *Promoter) SettleFork(ctx context.Context, fork *projects.Mission, s Settling) (_ *projects.Mission, refused []*missions.Error, err error) {
+	if err := p.LentError(fork); err != nil {
+		return nil, nil, err
+	}
 	done := strings.TrimSuffix(s.Verb, "e") + "ed"
 	if fork.CheckMachine() != nil || fork.IsWorkspaceGone() {
 		missions.Notify(ctx, missions.Notice{Text: fmt.Sprintf("the workspace of %s is not there: its newest snapshot is %s", fork.Name, done)})

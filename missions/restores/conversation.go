@@ -198,6 +198,9 @@ func (rs *Restorer) HandoverAdvice(m *projects.Mission, j *Job) *missions.Handov
 // restoreNote is what the agent is told with its next prompt. The agent of a fork that
 // remembers the same files is told it too.
 func restoreNote(j *Job) string {
+	if j.returns {
+		return ""
+	}
 	if j.promotion != nil {
 		return j.promotion.note(j)
 	}

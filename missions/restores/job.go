@@ -25,6 +25,7 @@ type Job struct {
 	paths          []gitstore.Text                 // what was asked for; empty for all files
 	promotion      *promotion                      // nil: a restore, merge, undo or redo
 	merge          *missions.Merge                 // nil: no merge
+	returns        bool                            // it gives the mission back what its agent knows
 	Refusals       []error
 	Result         missions.RestoreResult
 }

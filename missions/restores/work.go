@@ -209,6 +209,7 @@ func (rs *Restorer) completeRestore(ctx context.Context, m *projects.Mission, wo
 	snapshots.SetNote(m, snapshots.NoteNotDone, "")
 	rs.updates.TellRestored(m, op, work.Doc.Subject) // a restore that is killed once its snapshot is published is not completed again
 	rs.updates.FollowMerge(m, op)
+	endLending(m, op)
 	t, err := rs.snapshots.TakeSnapshot(ctx, m, &snapshots.WantedSnapshot{
 		TakeSnapshot: missions.TakeSnapshot{Trigger: trigger, Lifecycle: m.Lifecycle, Message: work.Doc.Subject},
 		Triggers:     missions.Triggers{trigger}, Operation: &op, Displaced: displacedFiles(outcome.Displaced),

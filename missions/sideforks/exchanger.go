@@ -15,6 +15,8 @@ import (
 	"github.com/umbra-vcs/umbra/missions/presence"
 	"github.com/umbra-vcs/umbra/missions/projects"
 	"github.com/umbra-vcs/umbra/missions/promotes"
+	"github.com/umbra-vcs/umbra/missions/restores"
+	"github.com/umbra-vcs/umbra/missions/snapshots"
 	"github.com/umbra-vcs/umbra/missions/updates"
 )
 
@@ -27,11 +29,28 @@ type Exchanger struct {
 	promotes  *promotes.Promoter
 	agents    *agents.Launcher
 	updates   *updates.Courier
+	lender    *lender
+}
+
+// Rooms are what an Exchanger is built on.
+type Rooms struct {
+	Addresses *addresses.Finder
+	Snapshots *snapshots.Taker
+	Presence  *presence.Observer
+	Restores  *restores.Restorer
+	Handovers *handovers.Scheduler
+	Forks     *forks.Forker
+	Promotes  *promotes.Promoter
+	Agents    *agents.Launcher
+	Updates   *updates.Courier
 }
 
 // New makes an Exchanger.
-func New(d *projects.Desk, a *addresses.Finder, h *handovers.Scheduler, f *forks.Forker, p *promotes.Promoter, l *agents.Launcher, u *updates.Courier) *Exchanger {
-	return &Exchanger{Desk: d, addresses: a, handovers: h, forks: f, promotes: p, agents: l, updates: u}
+func New(d *projects.Desk, r Rooms) *Exchanger {
+	return &Exchanger{
+		Desk: d, addresses: r.Addresses, handovers: r.Handovers, forks: r.Forks, promotes: r.Promotes, agents: r.Agents, updates: r.Updates,
+		lender: &lender{Desk: d, snapshots: r.Snapshots, presence: r.Presence, restores: r.Restores, promotes: r.Promotes},
+	}
 }
 
 // EnterFork parks a mission, and gives its terminal to a fork of it, at the end of its turn.
@@ -45,7 +64,11 @@ func (x *Exchanger) EnterFork(ctx context.Context, r missions.EnterForkRequest) 
 	if past {
 		r.Moment = at.Snapshot.ID.String()
 	}
-	if err := x.mayEnter(m, r); err != nil {
+	err = x.mayEnter(m, r)
+	if err == nil && r.InPlace {
+		err = x.lender.mayLend(m, past)
+	}
+	if err != nil {
 		return missions.SideForkResult{}, err
 	}
 	if hasForeignTerminal(m) {
@@ -53,6 +76,7 @@ func (x *Exchanger) EnterFork(ctx context.Context, r missions.EnterForkRequest) 
 	}
 	if r.Preview {
 		plan := planOf(m, m)
+		plan.InPlace = r.InPlace
 		if past {
 			plan.Moment = at.Snapshot.Address(m.Name)
 		}
@@ -63,6 +87,7 @@ func (x *Exchanger) EnterFork(ctx context.Context, r missions.EnterForkRequest) 
 		return missions.SideForkResult{}, err
 	}
 	result := resultOf(m, done)
+	result.InPlace = r.InPlace
 	// Its agent may not be there yet: whoever serves next has the keeper launch it.
 	if now, err := x.LoadMission(m.Project, m.ID); err == nil && done.Done && now.Live.SideFork != nil {
 		if fork, err := x.LoadMission(m.Project, now.Live.SideFork.Mission); err == nil {
@@ -133,7 +158,7 @@ func (x *Exchanger) LeaveFork(ctx context.Context, r missions.LeaveForkRequest) 
 	r.Fork, r.Parent = m.ID, parent.ID
 	if r.Preview {
 		plan := planOf(parent, m)
-		plan.Fork, plan.ForkName, plan.Beside = m.ID, m.Name, r.Beside
+		plan.Fork, plan.ForkName, plan.Beside, plan.InPlace = m.ID, m.Name, r.Beside, m.IsLodger()
 		return plan, nil
 	}
 	done, err := x.handovers.RunAction(ctx, m, projects.Action{Leave: &r})
@@ -141,7 +166,7 @@ func (x *Exchanger) LeaveFork(ctx context.Context, r missions.LeaveForkRequest) 
 		return missions.SideForkResult{}, err
 	}
 	result := resultOf(parent, done)
-	result.Fork, result.ForkName, result.Beside = m.ID, m.Name, r.Beside
+	result.Fork, result.ForkName, result.Beside, result.InPlace = m.ID, m.Name, r.Beside, m.IsLodger()
 	if h := done.Handover; done.Done && h != nil && !r.Beside {
 		result.Resume = h.Type
 	}
@@ -150,6 +175,10 @@ func (x *Exchanger) LeaveFork(ctx context.Context, r missions.LeaveForkRequest) 
 
 // noSideForkError says why a mission can't be left.
 func (x *Exchanger) noSideForkError(m *projects.Mission) error {
+	if parent := x.LenderOf(m); parent != nil {
+		e := missions.AsError(x.LentError(parent))
+		return missions.Errorf(missions.KindBusy, e.Hint, "the terminal in which %s was entered is gone; its files are in the workspace of %s", m.Name, parent.Name)
+	}
 	hint := "umbra fork enter makes one"
 	if m.Parent != nil {
 		if parent, err := x.LoadMission(m.Project, m.Parent.Mission); err == nil {
@@ -203,7 +232,7 @@ func (x *Exchanger) Prepare(ctx context.Context, m *projects.Mission, a projects
 			return a, err
 		}
 	}
-	made, err := x.forks.ForkAtRest(ctx, m, snapshot, missions.ForkRequest{Caller: r.Caller, Prompt: r.Topic, EnvNames: m.EnvNames, Yes: r.Yes})
+	made, err := x.forks.ForkAtRest(ctx, m, snapshot, missions.ForkRequest{Caller: r.Caller, Prompt: r.Topic, EnvNames: m.EnvNames, Yes: r.Yes, InPlace: r.InPlace})
 	if err != nil {
 		return a, err
 	}

@@ -12,6 +12,17 @@ import (
 // LeaveByPromotion promotes a side fork at the end of its turn, and leaves it then. What
 // would refuse the promotion refuses it at once, while somebody is there to be asked.
 func (x *Exchanger) LeaveByPromotion(ctx context.Context, fork, parent *projects.Mission, r missions.PromoteRequest) (missions.PromoteResult, error) {
+	inTerminal := fork.IsBeside() || x.ParkedParent(fork) != nil
+	if !inTerminal && !r.Preview { // its parent has lent it its workspace, and its terminal is gone
+		_, _, err := x.TakeBack(ctx, parent, r.Caller)
+		if err == nil {
+			fork, err = x.LoadMission(fork.Project, fork.ID)
+		}
+		if err != nil {
+			return missions.PromoteResult{}, err
+		}
+		return x.promotes.PromoteFork(ctx, fork, parent, r)
+	}
 	planned, beside := r, fork.IsBeside()
 	planned.Preview, planned.WhenIdle = true, false
 	plan, err := x.promotes.PromoteFork(ctx, fork, parent, planned)
@@ -23,7 +34,7 @@ func (x *Exchanger) LeaveByPromotion(ctx context.Context, fork, parent *projects
 	}
 	plan.Refused = slices.DeleteFunc(plan.Refused, func(e *missions.Error) bool { return e.Kind == missions.KindBusy }) // it waits for the turn's end
 	if r.Preview {
-		if !beside {
+		if inTerminal && !beside {
 			plan.Handover = &missions.Handover{How: "relaunched"}
 		}
 		return plan, nil
@@ -57,7 +68,13 @@ func (x *Exchanger) LeaveByPromotion(ctx context.Context, fork, parent *projects
 		if !beside {
 			plan.Notes = append(plan.Notes, parent.Name+" has its terminal again then")
 		}
-	} else if now, err := x.LoadMission(parent.Project, parent.ID); err == nil && now.Tip.ID != parent.Tip.ID {
+	} else if now, err := x.LoadMission(parent.Project, parent.ID); err == nil && fork.IsLodger() && !restores.HasPromotion(now, parent.Tip) {
+		if plan.Handover != nil && plan.Handover.How == "relaunched" && now.LentTo() != nil { // large trees take their time
+			plan.Done, plan.Queued = false, true
+			return plan, nil
+		}
+		return plan, missions.Errorf(missions.KindFailed, "its terminal says why; umbra promote "+fork.Name, "%s was left, and not promoted", fork.Name)
+	} else if err == nil && now.Tip.ID != parent.Tip.ID {
 		plan.Snapshot = now.Tip.ID.String()
 	} else if err == nil && now.Live.QueuedRestore != nil {
 		plan.Done, plan.Queued = false, true // for the end of the parent's turn
@@ -67,7 +84,7 @@ func (x *Exchanger) LeaveByPromotion(ctx context.Context, fork, parent *projects
 
 // promote promotes a side fork that is being left, if that was asked for.
 func (x *Exchanger) promote(ctx context.Context, fork *projects.Mission, r missions.LeaveForkRequest) error {
-	if r.Promote == nil {
+	if r.Promote == nil || fork.IsLodger() { // its parent gets its files back first
 		return nil
 	}
 	parent, err := x.LoadMission(fork.Project, r.Parent)

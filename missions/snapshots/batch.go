@@ -239,6 +239,9 @@ func (tk *Taker) applyEvents(m *projects.Mission, batch []*Request) (list []*Wan
 			}
 		}
 		if r.Take != nil {
+			if r.Err = tk.LentError(m); r.Err != nil {
+				continue
+			}
 			if s, err := findAnswer(m, r); err != nil || s != nil {
 				r.Err, r.Answer.taken = err, []takenSnapshot{{Snapshot: s}}
 				continue

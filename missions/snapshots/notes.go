@@ -98,6 +98,10 @@ func jsonText(text string) []byte {
 // ForkNote tells the agent of a fork where it works, and where its source works if that
 // is on this machine.
 func ForkNote(m, source *projects.Mission) string {
+	if m.Binding.Lodging != nil {
+		return fmt.Sprintf("Umbra: you are the agent of mission %s now, a fork of mission %s, and work in its workspace %s. "+
+			"When you are left, the files there are put back as they are now, unless what you did is promoted.", m.Name, source.Name, source.Cwd())
+	}
 	text := fmt.Sprintf("Umbra: you are the agent of mission %s now, a fork of mission %s, and work in %s, a copy of your own.", m.Name, source.Name, m.Cwd())
 	if source.Binding.Workspace != "" {
 		text += fmt.Sprintf(" %s is another agent's: change nothing there.", source.Binding.Workspace)

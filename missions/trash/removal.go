@@ -35,6 +35,9 @@ func (b *Bin) Remove(ctx context.Context, r missions.RemoveRequest) (missions.Re
 			return result, missions.Errorf(missions.KindBusy, "leave it first: umbra fork exit "+fork.Name,
 				"%s is parked for its side fork %s, which has its terminal", m.Name, fork.Name)
 		}
+		if err := b.checkLending(m); err != nil {
+			return result, err
+		}
 		if err := b.checkRemoval(m, r); err != nil {
 			return result, err
 		}
@@ -55,6 +58,14 @@ func (b *Bin) Remove(ctx context.Context, r missions.RemoveRequest) (missions.Re
 		}
 	}
 	return result, nil
+}
+
+// checkLending refuses both missions while one has lent its workspace to the other.
+func (b *Bin) checkLending(m *projects.Mission) error {
+	if parent := b.LenderOf(m); parent != nil {
+		return b.LentError(parent)
+	}
+	return b.LentError(m)
 }
 
 func (b *Bin) checkRemoval(m *projects.Mission, r missions.RemoveRequest) error {
