@@ -23,10 +23,13 @@ fork report or umbra promote, and when the fork's agent ends. Works from within 
 agent too: by you, or by the agent itself. One fork at a time, and none inside it (exit
 code 11). An agent that Umbra has not started keeps its terminal, and the fork gets one
 beside it: by launch.open if that is configured, else in a pane of tmux. Without either,
-the command to type in another terminal is named.`,
+the command to type in another terminal is named. With --in-place no files are copied: the
+fork works in the mission's own workspace, and the mission has its files back when the
+fork is left, by a restore that umbra undo takes back; what umbra promote brings stays.`,
 		Flags: []flags.Flag{
 			flags.String("topic", "let the fork's agent begin with the prompt `TEXT`", &r.Topic),
 			flags.Duration("idle-timeout", "end the fork when nobody was at it for `DURATION`, and as long again after you were asked", &r.IdleTimeout),
+			flags.Bool("in-place", "have the fork work in the mission's workspace, whose files are put back when it is left", &r.InPlace),
 			flags.Bool("preview", "say what would happen, change nothing", &r.Preview),
 		},
 		Run: func(c *call.Call) error {
@@ -79,7 +82,10 @@ func openBeside(c *call.Call, done *missions.SideForkResult) error {
 }
 
 func writeEntered(p *print.Printer, r missions.SideForkResult) {
-	parent := print.Clean(r.ParentName)
+	parent, takesOver := print.Clean(r.ParentName), "its terminal"
+	if r.InPlace {
+		takesOver = "its terminal and its workspace"
+	}
 	switch {
 	case r.Beside:
 		writeEnteredBeside(p, r)
@@ -91,11 +97,13 @@ func writeEntered(p *print.Printer, r missions.SideForkResult) {
 		if r.Moment != "" {
 			at = " at " + print.Clean(r.Moment)
 		}
-		p.Folded(when + parent + " would be parked, and a fork of it" + at + " would take over its terminal; nothing was changed")
+		p.Folded(when + parent + " would be parked, and a fork of it" + at + " would take over " + takesOver + "; nothing was changed")
 	case r.Queued:
-		p.Folded("when this turn of " + parent + " ends, it is parked, and a fork of it takes over its terminal; umbra undo " + parent + " --queued cancels that")
+		p.Folded("when this turn of " + parent + " ends, it is parked, and a fork of it takes over " + takesOver + "; umbra undo " + parent + " --queued cancels that")
 	case r.Begun:
 		p.Folded("in a moment " + parent + " is parked, and a fork of it takes over this terminal")
+	case r.InPlace:
+		p.Folded(parent + " is parked; its terminal and its workspace have the fork " + print.Clean(r.ForkName) + ", until that is left")
 	default:
 		p.Folded(parent + " is parked; its terminal has the fork " + print.Clean(r.ForkName))
 	}

@@ -6,7 +6,8 @@ import (
 	"github.com/umbra-vcs/umbra/missions/events"
 )
 
-const sideHelp = `/umbra fork [TOPIC]      try something aside: a fork has this terminal, and begins with TOPIC
+const sideHelp = `/umbra fork [TOPIC]      try something aside: a fork has this terminal, and begins with TOPIC;
+                         with --in-place before TOPIC in these files, which are put back
 /umbra exit              back, as if nothing had been
 /umbra report [TEXT]     back, and the agent there is told TEXT, or what was answered last
 /umbra promote           back, with all that was done in the fork`
@@ -21,6 +22,9 @@ func sideArgs(words []string, mission string) []string {
 	switch words[1] {
 	case "fork":
 		args := []string{"fork", "enter"}
+		if rest, ok := strings.CutPrefix(text+" ", "--in-place "); ok {
+			args, text = append(args, "--in-place"), strings.TrimSpace(rest)
+		}
 		if text != "" {
 			args = append(args, "--topic="+text)
 		}

@@ -218,6 +218,7 @@ func report(in reportInput) (line, error) {
 type enterInput struct {
 	Topic       string `json:"topic,omitempty" jsonschema:"the first prompt of the fork's agent; without it your user types one"`
 	Moment      string `json:"moment,omitempty" jsonschema:"a past moment of yours to fork, such as login@3; without it, you as you are when this turn has ended"`
+	InPlace     bool   `json:"in_place,omitempty" jsonschema:"have the fork work in your own workspace, not in a copy: for one that is very large. Your files are put back when it is left"`
 	IdleTimeout int    `json:"idle_timeout,omitempty" jsonschema:"after how many minutes in which nobody is at the fork its user is asked, and after how many more it ends and reports to you what came of it; 10 if it is left out, -1 for never"`
 }
 
@@ -226,7 +227,7 @@ func enterFork(in enterInput) (line, error) {
 	if err := noLess("idle_timeout", in.IdleTimeout, -1, "say after how many minutes, or -1 for never"); err != nil {
 		return line{}, err
 	}
-	l := command("fork", "enter").with("topic", in.Topic)
+	l := command("fork", "enter").with("topic", in.Topic).when(in.InPlace, "--in-place")
 	if minutes := cmp.Or(in.IdleTimeout, 10); minutes > 0 {
 		l = l.with("idle-timeout", (time.Duration(minutes) * time.Minute).String())
 	}

@@ -76,7 +76,7 @@ func snapshotLessons() []lesson {
 			`umbra fork run login --prompt "another way, please" --prompt "and shout it"`,
 			`umbra fork run login@1 --prompt "once more" --name more --count 2 --timeout 30m`,
 		}, "fork, promote, mission output, mission stop"},
-		{"fork enter", []string{`umbra fork enter --topic "try it with a map"`, "umbra fork enter login@1"}, "fork exit, fork report, promote, fork"},
+		{"fork enter", []string{`umbra fork enter --topic "try it with a map"`, "umbra fork enter login@1", "umbra fork enter --in-place"}, "fork exit, fork report, promote, fork"},
 		{"fork exit", []string{"umbra fork exit"}, "fork enter, fork report, promote, mission resume"},
 		{"mission output", []string{"umbra mission output more-1"}, "fork run, mission show, show"},
 		{"fork report", []string{`umbra fork report other "the page needs a session first"`}, "updates, promote, fork"},

@@ -15,7 +15,10 @@ func ParentOfSideFork(fork missions.Mission) string {
 
 // SideForkLeft says when a side fork is left.
 func SideForkLeft(p *print.Printer, r missions.SideForkResult) {
-	fork, parent := print.Clean(r.ForkName), print.Clean(r.ParentName)
+	fork, parent, returned := print.Clean(r.ForkName), print.Clean(r.ParentName), "its terminal"
+	if r.InPlace {
+		returned = "its terminal and its files"
+	}
 	switch {
 	case r.Beside && r.Preview:
 		when := ""
@@ -34,15 +37,15 @@ func SideForkLeft(p *print.Printer, r missions.SideForkResult) {
 		if r.Queued {
 			when = "when this turn of " + fork + " ends, "
 		}
-		p.Folded(when + parent + " would have its terminal again, and the fork " + fork + " would stay; nothing was changed")
+		p.Folded(when + parent + " would have " + returned + " again, and the fork " + fork + " would stay; nothing was changed")
 	case r.Queued:
-		p.Folded("when this turn of " + fork + " ends, " + parent + " has its terminal again; umbra undo " + fork + " --queued cancels that")
+		p.Folded("when this turn of " + fork + " ends, " + parent + " has " + returned + " again; umbra undo " + fork + " --queued cancels that")
 	case r.Begun:
 		p.Folded("in a moment " + parent + " has this terminal again")
 	case r.Resume != "":
 		p.Folded("the fork " + fork + " is left, but the agent of " + parent + " could not be launched in its terminal: " + print.Clean(r.Resume))
 	default:
-		p.Folded(parent + " has its terminal again; to go on in the fork: umbra mission resume " + fork)
+		p.Folded(parent + " has " + returned + " again; to go on in the fork: umbra mission resume " + fork)
 	}
 	for _, note := range r.Notes {
 		p.Line("note: %s", print.Clean(note))

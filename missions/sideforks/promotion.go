@@ -73,7 +73,7 @@ func (x *Exchanger) LeaveByPromotion(ctx context.Context, fork, parent *projects
 			plan.Done, plan.Queued = false, true
 			return plan, nil
 		}
-		return plan, missions.Errorf(missions.KindFailed, "its terminal says why; umbra promote "+fork.Name, "%s was left, and not promoted", fork.Name)
+		return plan, missions.Errorf(missions.KindFailed, "umbra promote "+fork.Name+" promotes it", "%s was left, and not promoted: its terminal may say why", fork.Name)
 	} else if err == nil && now.Tip.ID != parent.Tip.ID {
 		plan.Snapshot = now.Tip.ID.String()
 	} else if err == nil && now.Live.QueuedRestore != nil {
