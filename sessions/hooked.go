@@ -141,7 +141,7 @@ type Event struct {
 	PromptID   string
 	Command    string // command: what was typed behind its name, after SideCommand if it is about side forks
 	Tool       Tool
-	Writes     bool // tool-before: the tool can change files
+	Writes     bool // tool-before, tool-after: the tool can change files
 	Asks       bool // tool-before: the tool is itself a question to the agent's user, open until it has ended
 	Within     bool // permission: a question only within a turn; between turns another's, or none
 	// Files are, before a tool whose own work it is to write files, those files
@@ -186,4 +186,25 @@ type Answer struct {
 	Context string // text for the model, added to the prompt
 	Block   string // the reason to stop the prompt or tool, or a command's answer; "" lets it go on
 	Notice  string // a line for the person
+}
+
+// WorktreeHooks are those by which an agent, from some version on, has others make and
+// remove the worktrees that it works in.
+type WorktreeHooks interface {
+	// Agent is the name of the Adapter.
+	Agent() string
+	// Install is the adapter's InstallHooks with those hooks too, where the program that
+	// runs knows them: an older one may read nothing of settings that name them. Hooks of
+	// its user's that make worktrees stay the only ones.
+	Install(settings []byte, hookCommand, program string) ([]byte, error)
+	// Asked is what a hook's payload asks for; false if it asks for no worktree.
+	Asked(payload []byte) (WorktreeAsked, bool)
+}
+
+// WorktreeAsked is a worktree that an agent asks for, or is done with.
+type WorktreeAsked struct {
+	Session string
+	Cwd     string // absolute
+	Name    string // of the one to be made
+	Remove  string // the directory of the one to be removed, absolute; "" if one is to be made
 }

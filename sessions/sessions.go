@@ -281,7 +281,7 @@ type Launch struct {
 	Fresh       bool
 	Again       bool // it was prompted before: a prompt in a command that is not fresh was sent long ago
 	Prompt      string
-	HookCommand string // empty: no hooks for this launch
+	Hooks       LaunchHooks
 	Server      Server // of Umbra's tools
 	SettingsDir string // where a file for this launch alone may be put
 	Resumption  Resumption
@@ -296,6 +296,12 @@ type Launch struct {
 	// ReadFile reads a settings file of the user's: one that the command names,
 	// relative to Dir, or one where hooks may be switched off.
 	ReadFile func(string) ([]byte, error)
+}
+
+// LaunchHooks are the hooks of a launch.
+type LaunchHooks struct {
+	Command string // empty: none for this launch
+	Program string // the file of the agent's program, which tells what hooks it knows; "" if it is not known
 }
 
 // Server is the server of Umbra's tools that an agent is handed.

@@ -22,6 +22,7 @@ import (
 	"github.com/umbra-vcs/umbra/missions/events"
 	"github.com/umbra-vcs/umbra/missions/home"
 	"github.com/umbra-vcs/umbra/missions/presence"
+	"github.com/umbra-vcs/umbra/missions/worktrees"
 	"github.com/umbra-vcs/umbra/watcher/client"
 )
 
@@ -72,6 +73,18 @@ func Quick(env call.Env) (code int, next call.Env, done bool) {
 			code, next, done = 0, env, true
 		}
 	}()
+	var event []byte
+	var unread error // why that could not be read
+	read := false
+	if len(env.Args) > 1 && env.Args[0] == "hook" && isWorktreeCall(env.Args) && worktrees.MayAsk(env.Args[1]) {
+		read = true
+		if event, unread = payload.Read(context.Background(), env.Stdin); unread == nil {
+			if asked, ok := worktrees.InEvent(env.Args[1], event); ok {
+				return answerWorktree(env, asked, event), env, true
+			}
+		}
+		env.Stdin = bytes.NewReader(event)
+	}
 	if len(env.Args) == 3 && env.Args[2] == "--plugin" {
 		if plugin.HasOtherHooks(env, env.Args[1]) {
 			_, _ = payload.Read(context.Background(), env.Stdin) // the agent may take a closed pipe for a failure
@@ -96,8 +109,10 @@ func Quick(env call.Env) (code int, next call.Env, done bool) {
 	if hint {
 		err = askHint(env, home)
 	} else {
-		var event []byte
-		if event, err = payload.Read(context.Background(), env.Stdin); err == nil {
+		if !read {
+			event, unread = payload.Read(context.Background(), env.Stdin)
+		}
+		if err = unread; err == nil {
 			err = askHook(env, home, event, strict)
 		}
 		env.Stdin = bytes.NewReader(event)

@@ -5,6 +5,7 @@ package payload
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"time"
@@ -19,6 +20,8 @@ const Most = 64 << 20
 const (
 	PromptBudget = 10 * time.Second // a prompt waits for its snapshot
 	Budget       = 2 * time.Second
+	// WorktreeBudget is for a fork that the agent's user waits for.
+	WorktreeBudget = 90 * time.Second
 )
 
 // Read reads the event. It ends with the event's JSON: an agent may leave its pipe open.
@@ -115,6 +118,9 @@ func (o *objectEnd) within(piece []byte) bool {
 // Time is how long the event may take. Its name is looked for and no more: the adapter
 // reads the event.
 func Time(agent, event string, payload []byte) time.Duration {
+	if agent == "claude" && isAboutWorktree(payload) {
+		return WorktreeBudget
+	}
 	head := payload[:min(len(payload), 1<<20)]
 	names := []string{"UserPromptSubmit", "BeforeAgent"} // the latter is Gemini CLI's
 	if agent == "generic" {
@@ -126,4 +132,16 @@ func Time(agent, event string, payload []byte) time.Duration {
 		}
 	}
 	return Budget
+}
+
+// isAboutWorktree reports whether an event has a worktree made or removed. Only one that has
+// the words is decoded.
+func isAboutWorktree(payload []byte) bool {
+	if len(payload) > 64<<10 || !bytes.Contains(payload, []byte(`"Worktree`)) {
+		return false
+	}
+	var event struct {
+		Name string `json:"hook_event_name"`
+	}
+	return json.Unmarshal(payload, &event) == nil && (event.Name == "WorktreeCreate" || event.Name == "WorktreeRemove")
 }

@@ -178,11 +178,12 @@ func (l *Launcher) prepareAgentCommand(ctx context.Context, m *projects.Mission,
 	if h, ok := a.(sessions.Headless); ok && (r.Headless || r.SumUp) {
 		command, _ = h.Headless(command)
 	}
+	program, _ := missions.LookPath(command[0], launch.Dir, r.Caller.Env["PATH"]) // "" where the shell says it better
 	cmd, news, err := agentCommand(l.updates, m, a, sessions.Launch{
 		Config: config,
 		Env:    m.AdapterEnv(), Dir: launch.Dir, Command: command, SessionID: id, Resume: resume, Fresh: fresh, Again: m.Lifecycle.LastTurn() > 0, Prompt: prompt,
 		Marks: maps.Clone(launch.Env), Resumption: sessions.Resumption{How: m.ResumeCommand, Transcript: m.Binding.SessionPath},
-		HookCommand: HookCommand(r.Caller.Binary, a.Name()), Server: toolServer(l.HookConfig(r.Caller), r), SettingsDir: l.presence.LaunchDir(m),
+		Hooks: sessions.LaunchHooks{Command: HookCommand(r.Caller.Binary, a.Name()), Program: program}, Server: toolServer(l.HookConfig(r.Caller), r), SettingsDir: l.presence.LaunchDir(m),
 		ReadFile: func(name string) ([]byte, error) { return os.ReadFile(projects.AbsolutePath(launch.Dir, name)) },
 	})
 	if err != nil {

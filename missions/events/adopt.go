@@ -163,7 +163,7 @@ func (l *Listener) adoptSession(
 	if parent != nil {
 		n.StartedBy = parent.ID
 	}
-	m, err := l.startOrJoinAdoption(ctx, r.Caller, n, (&report{l, a, r, e}).handleLate)
+	m, err := l.startOrJoinAdoption(ctx, r.Caller, n, (&report{Listener: l, adapter: a, request: r, event: e}).handleLate)
 	if agents.IsRefusal(err) {
 		return nil, refusalIfCommand(e, err)
 	}

@@ -31,7 +31,9 @@ func (r *report) applyNotes(m *projects.Mission, notes Notes) (notice string) {
 		r.followSession(m, notes.Step)
 		if notes.Hearing >= HearSign {
 			m.Live.HasHooks, m.Live.Problem = m.Live.HasHooks || !e.Lone, ""
-			notice = presence.NoteWorkPlace(m, e)
+			if r.worktree == nil { // else the fork keeps what is written
+				notice = presence.NoteWorkPlace(m, e)
+			}
 			r.NoteAgentHeard(m)
 		}
 		if notes.Hearing >= HearAll {

@@ -9,6 +9,7 @@ import (
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/home"
 	"github.com/umbra-vcs/umbra/missions/projects"
+	"github.com/umbra-vcs/umbra/missions/worktrees"
 	"github.com/umbra-vcs/umbra/sessions"
 )
 
@@ -22,6 +23,9 @@ func (l *Listener) Hook(ctx context.Context, r missions.HookRequest) (missions.H
 		return l.handleHint(ctx, r)
 	case !ok:
 		return missions.HookResult{}, missions.Errorf(missions.KindUsage, "umbra hook generic is for any other tool", "no hooks for agent %q", r.Agent)
+	}
+	if asked, ok := worktrees.InEvent(r.Agent, r.Payload); ok {
+		return worktreeCall{l, adapter, r, asked}.handle(ctx), nil
 	}
 	event, err := hooked.Event(projects.CallerEnv(r.Caller), r.Event, r.Payload)
 	if err != nil {
@@ -118,5 +122,7 @@ func (l *Listener) handleHook(
 	if m, err = l.moves.Follow(ctx, m, cmp.Or(e.Cwd, r.Caller.Cwd)); err != nil {
 		l.Logger.Warn("follow a workspace that was moved", "mission", m.ID, "error", err)
 	}
-	return (&report{l, a, r, e}).handle(ctx, m, result)
+	one := &report{Listener: l, adapter: a, request: r, event: e}
+	one.keepWorktree(ctx, m)
+	return one.handle(ctx, m, result)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/umbra-vcs/umbra/missions/projects"
 	"github.com/umbra-vcs/umbra/missions/snapshots"
 	"github.com/umbra-vcs/umbra/missions/updates"
+	"github.com/umbra-vcs/umbra/missions/worktrees"
 )
 
 // Listener hears events and turns them into requests of missions.
@@ -27,6 +28,7 @@ type Listener struct {
 	handovers     *handovers.Scheduler
 	moves         *moves.Mover
 	updates       *updates.Courier
+	worktrees     *worktrees.Steward
 
 	mu        sync.Mutex
 	adoptions map[string]*adoption // by session
@@ -35,10 +37,10 @@ type Listener struct {
 // New makes a Listener that has heard nothing.
 func New(
 	d *projects.Desk, a *addresses.Finder, c *conversations.Library, s *snapshots.Taker, p *presence.Observer,
-	l *agents.Launcher, h *handovers.Scheduler, mv *moves.Mover, u *updates.Courier,
+	l *agents.Launcher, h *handovers.Scheduler, mv *moves.Mover, u *updates.Courier, w *worktrees.Steward,
 ) *Listener {
 	return &Listener{
-		Desk: d, addresses: a, conversations: c, snapshots: s, presence: p, agents: l, handovers: h, moves: mv, updates: u,
+		Desk: d, addresses: a, conversations: c, snapshots: s, presence: p, agents: l, handovers: h, moves: mv, updates: u, worktrees: w,
 		adoptions: map[string]*adoption{},
 	}
 }

@@ -21,7 +21,7 @@ func (l *Listener) missionOfEvent(ctx context.Context, a sessions.Adapter, r mis
 		return nil, fmt.Errorf("%w: no session id", sessions.ErrBadPayload)
 	}
 	key := SessionKey(a.Name(), e.SessionID)
-	if m, joined, err := l.joinAdoption(ctx, r.Caller, key, (&report{l, a, r, e}).handleLate); joined {
+	if m, joined, err := l.joinAdoption(ctx, r.Caller, key, (&report{Listener: l, adapter: a, request: r, event: e}).handleLate); joined {
 		if agents.IsRefusal(err) {
 			err = refusalIfCommand(e, err)
 		}
@@ -60,6 +60,10 @@ func (l *Listener) findOrAdoptMission(
 	}
 	if e.Kind == sessions.KindSessionEnd {
 		return nil, nil // nothing was seen of it, and nothing more will be
+	}
+	if m := l.worktrees.Unspoken(a.Name(), e.Cwd); m != nil {
+		l.MissionCache.RememberSession(m, e.SessionID)
+		return m, nil
 	}
 	return l.adoptSession(ctx, a, r, e, parent)
 }

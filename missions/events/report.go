@@ -20,6 +20,8 @@ type report struct {
 	adapter sessions.Adapter
 	request missions.HookRequest
 	event   sessions.Event
+	// worktree is the fork in whose workspace the event's agent works; nil: in the mission's.
+	worktree *projects.Mission
 }
 
 // handle carries out an event of a mission.

@@ -14,6 +14,7 @@ import (
 	"github.com/umbra-vcs/umbra/missions/home"
 	"github.com/umbra-vcs/umbra/missions/projects"
 	"github.com/umbra-vcs/umbra/missions/snapshots"
+	"github.com/umbra-vcs/umbra/missions/worktrees"
 )
 
 // Status is one glance: the missions here, their states, what is wrong and the
@@ -35,7 +36,7 @@ func (rd *Reader) Status(ctx context.Context, r missions.StatusRequest) (mission
 	if problem := rd.ConfigProblem(); problem != nil {
 		s.Problems = append(s.Problems, *problem)
 	}
-	s.Problems = append(s.Problems, rd.hooks.HookProblems()...)
+	s.Problems = append(append(s.Problems, rd.hooks.HookProblems()...), worktrees.Problems(rd.Home)...)
 	if err := rd.Space.CheckRoom(); err != nil {
 		e := missions.AsError(err)
 		s.Problems = append(s.Problems, missions.Problem{Message: e.Message, Fix: e.Hint})

@@ -30,7 +30,7 @@ func (in *Installer) goneHooksOf(h InstalledHooks) (goneHooks, bool) {
 	if !ok || err != nil {
 		return goneHooks{}, false
 	}
-	g := goneHooks{InstalledHooks: h, hookPlace: HookPlace{Installing: a, File: h.File, scope: h.Scope}, goneSince: dir.ModTime()}
+	g := goneHooks{InstalledHooks: h, hookPlace: HookPlace{Installing: a, File: h.File, scope: h.Scope, program: h.Program}, goneSince: dir.ModTime()}
 	g.hookPlace.server, _ = a.(sessions.Serving)
 	g.hookPlace.wantsServer = in.CurrentConfig().Hooks.MCP
 	if h.Scope == sessions.ScopeUser {

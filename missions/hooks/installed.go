@@ -25,7 +25,9 @@ type InstalledHooks struct {
 	File   string         `json:"file"`
 	Scope  sessions.Scope `json:"scope"`
 	Binary string         `json:"binary"` // that they call
-	At     time.Time      `json:"installed_at"`
+	// Program is the agent's, of which it was known what hooks it has.
+	Program string    `json:"program,omitempty"`
+	At      time.Time `json:"installed_at"`
 	// Mended is when Umbra put them back, which it does once: whoever takes them out
 	// again means it.
 	Mended time.Time `json:"put_back_at,omitzero"`
@@ -92,7 +94,7 @@ func (in *Installer) writeInstalledHooks(change func([]InstalledHooks) []Install
 
 // rememberHooks notes that hooks were installed. The hooks work also where that fails.
 func (in *Installer) rememberHooks(ctx context.Context, at HookPlace, r missions.HooksRequest) {
-	one := InstalledHooks{Agent: at.Name(), File: at.File, Scope: at.scope, Binary: r.Caller.Binary, At: in.Now()}
+	one := InstalledHooks{Agent: at.Name(), File: at.File, Scope: at.scope, Binary: r.Caller.Binary, Program: at.program, At: in.Now()}
 	err := in.changeInstalledHooks(ctx, func(list []InstalledHooks) []InstalledHooks { return append(withoutFile(list, at.File), one) })
 	if err != nil {
 		in.Logger.Warn("note which hooks are installed", "file", at.File, "error", err)

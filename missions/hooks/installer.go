@@ -3,6 +3,7 @@
 package hooks
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -125,6 +126,11 @@ func (in *Installer) hooksState(at HookPlace, r missions.HooksRequest, changed b
 	}
 	if want := agents.HookCommand(r.Caller.Binary, at.Name()); result.Installed && want != "" && result.Command != want {
 		result.Problems = append(result.Problems, fmt.Sprintf("they call %s, this is %s: umbra hooks install %s changes it", result.Command, want, r.Name))
+	}
+	if result.Installed && len(result.Problems) == 0 {
+		if with, err := at.withHooks(settings, result.Command); err == nil && !bytes.Equal(with, settings) {
+			result.Problems = append(result.Problems, fmt.Sprintf("its worktrees are not forks yet: umbra hooks install %s changes it", r.Name))
+		}
 	}
 	if result.Installed {
 		at.describeStatusLine(&result, settings, r.Caller.Binary)

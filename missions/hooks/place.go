@@ -25,6 +25,7 @@ type HookPlace struct {
 	statusLine sessions.StatusLiner // nil where these settings are not the place for a status line
 	server     sessions.Serving     // nil where these settings name no servers of tools
 	keepDirs   []string             // directories that stay, also with nothing in them
+	program    string               // the agent's, "" if it is not known, or anybody's as in a project's shared settings
 	// wantsServer reports whether the user wants Umbra's tools in it.
 	wantsServer bool
 }
@@ -58,6 +59,9 @@ func (in *Installer) findHookPlace(r missions.HooksRequest) (HookPlace, error) {
 	if scope == sessions.ScopeUser { // a project's would hide the user's own
 		at.statusLine, _ = a.(sessions.StatusLiner)
 	}
+	if at.program, err = missions.LookPath(r.Name, r.Caller.Cwd, r.Caller.Env["PATH"]); err != nil || scope == sessions.ScopeShared {
+		at.program = ""
+	}
 	at.server, _ = a.(sessions.Serving)
 	at.wantsServer = in.HookConfig(r.Caller).Hooks.MCP
 	if c, ok := a.(sessions.Companion); ok {
@@ -69,7 +73,7 @@ func (in *Installer) findHookPlace(r missions.HooksRequest) (HookPlace, error) {
 // AddHooks puts the hooks into the settings.
 func (at HookPlace) AddHooks(binary string) (changed bool, err error) {
 	return userfile.Change(at.File, settingsMode, func(before []byte) ([]byte, error) {
-		after, err := at.InstallHooks(before, agents.HookCommand(binary, at.Name()))
+		after, err := at.withHooks(before, agents.HookCommand(binary, at.Name()))
 		if err == nil {
 			after, _, err = at.addStatusLine(after, binary)
 		}
@@ -81,6 +85,14 @@ func (at HookPlace) AddHooks(binary string) (changed bool, err error) {
 		}
 		return after, at.checkReversible(before, after)
 	})
+}
+
+// withHooks adds the hooks to settings, those for worktrees too where the agent knows them.
+func (at HookPlace) withHooks(settings []byte, command string) ([]byte, error) {
+	if w := projects.WorktreeHooks(at.Name()); w != nil {
+		return w.Install(settings, command, at.program)
+	}
+	return at.InstallHooks(settings, command)
 }
 
 // installHint is what to do if hooks can't be put into a file.

@@ -3,6 +3,7 @@
 package local
 
 import (
+	"context"
 	"log/slog"
 	"time"
 
@@ -36,6 +37,7 @@ import (
 	"github.com/umbra-vcs/umbra/missions/snapshots"
 	"github.com/umbra-vcs/umbra/missions/trash"
 	"github.com/umbra-vcs/umbra/missions/updates"
+	"github.com/umbra-vcs/umbra/missions/worktrees"
 	"github.com/umbra-vcs/umbra/sessions"
 )
 
@@ -69,6 +71,7 @@ type forkRooms struct {
 	*sideforks.Exchanger
 	*landings.Lander
 	*merges.Merger
+	*worktrees.Steward
 }
 
 // pastRooms tell what there is, and how it came about, take in what was before, or
@@ -151,7 +154,8 @@ func New(o Options) (*Service, error) {
 		Promotes: s.Promoter, Forks: s.Forker, Updates: s.Courier,
 	})
 	s.Comparer = comparisons.New(d, s.Finder, s.Observer)
-	s.Listener = events.New(d, s.Finder, s.Library, s.Taker, s.Observer, s.Launcher, s.Scheduler, s.Mover, s.Courier)
+	s.Steward = worktrees.New(d, s.Finder, s.Taker, s.Forker, s.Bin)
+	s.Listener = events.New(d, s.Finder, s.Library, s.Taker, s.Observer, s.Launcher, s.Scheduler, s.Mover, s.Courier, s.Steward)
 	s.Reader = history.New(d, s.Finder, s.Library, s.Taker, s.Observer, s.Launcher, s.Installer, s.Comparer)
 	s.Importer = imports.New(d, s.Launcher, s.Taker)
 	s.Carrier = remotes.New(d, s.Finder)
@@ -169,12 +173,18 @@ func New(o Options) (*Service, error) {
 	})
 	// What runs up: lower rooms are handed what upper ones do.
 	d.FinishCutOff, d.Rebind = s.Restorer.RecoverUnfinishedRestores, s.Mover.Rebind
-	s.Taker.Effects = snapshots.Effects{Settle: s.Restorer.SettleRestores, Perform: s.Scheduler.PerformPendingAction, Automate: s.Launcher.StartAutomations, Housekeep: s.StartHousekeeping}
+	s.Taker.Effects = snapshots.Effects{Settle: s.Restorer.SettleRestores, Perform: s.performPending, Automate: s.Launcher.StartAutomations, Housekeep: s.StartHousekeeping}
 	s.Scheduler.PrepareTerminal, s.Promoter.LeaveSideFork = s.Exchanger.Prepare, s.Exchanger.LeaveByPromotion
 	s.Scheduler.TakeBack = s.Exchanger.TakeBack
 	s.Launcher.StartAutomation, s.Launcher.Recreate, s.Launcher.Relieve = o.Automate, s.Exchanger.Recreate, s.Exchanger.Relieve
 	s.Launcher.Attend = s.Exchanger.Attend
 	return s, nil
+}
+
+// performPending does what waited for the end of a turn, or of the agent.
+func (s *Service) performPending(ctx context.Context, m *projects.Mission) {
+	s.Scheduler.PerformPendingAction(ctx, m)
+	s.Steward.CloseLeft(m)
 }
 
 // Leave says that Close is about to be called: what a call waits for that only

@@ -32,6 +32,14 @@ func PluginOf(agent string) sessions.Plugin {
 	return nil
 }
 
+// WorktreeHooks are those of the agent of that name, nil if it has none.
+func WorktreeHooks(agent string) sessions.WorktreeHooks {
+	if w := (claude.Worktrees{}); w.Agent() == agent {
+		return w
+	}
+	return nil
+}
+
 // AgentVariables names the environment variables that an adapter reads, and that are
 // kept with a mission.
 func AgentVariables(a sessions.Adapter) []string {

@@ -196,7 +196,8 @@ func (tk *Taker) TryTakeSnapshot(ctx context.Context, m *projects.Mission, w *Wa
 		tk.forgetGrowth(m.ID)
 	}()
 	provisional := m.Live.ProvisionalSnapshot != ""
-	isSame := (w.OnlyIfChanged || provisional) && m.Tip != nil && captured.Tree == m.Tip.Tree && !ws.leavesOutOthers(m, captured) &&
+	isForked := provisional && w.Trigger == missions.TriggerFork // which publishes it: the fork is to have a parent
+	isSame := (w.OnlyIfChanged || provisional) && !isForked && m.Tip != nil && captured.Tree == m.Tip.Tree && !ws.leavesOutOthers(m, captured) &&
 		(!w.CompareModes || hasRecordedModes(m, captured))
 	if isSame && (w.IsFilesOnly() || provisional || tk.isConversationRecorded(m, ws) && ws.isGitStateRecorded(m, w, batch)) {
 		ws.AcceptCapture(captured)

@@ -99,6 +99,22 @@ func (b *Bin) stopForRemoval(ctx context.Context, m *projects.Mission, r mission
 	return fresh, b.checkRemoval(fresh, r) // no other agent has begun meanwhile
 }
 
+// RemoveLeaving removes a fork, with its workspace, whose agent asks for that itself: the
+// process of the agent lives, and is about to leave. Nobody else may be at work there.
+func (b *Bin) RemoveLeaving(ctx context.Context, m *projects.Mission, asker int) error {
+	if p, alive := m.Live.LivingProcess(); alive && p.PID != asker {
+		return missions.Errorf(missions.KindBusy, "umbra mission stop "+m.Name, "mission %s has an agent at work (pid %d)", m.Name, p.PID)
+	}
+	if fork := b.SideForkOf(m); fork != nil {
+		return missions.Errorf(missions.KindBusy, "leave it first: umbra fork exit "+fork.Name, "%s is parked for its side fork %s", m.Name, fork.Name)
+	}
+	if !m.Binding.MadeByUmbra || m.Binding.Fork == nil || isWorkspaceMoved(m) {
+		return missions.Errorf(missions.KindConflict, "remove it yourself", "%s is not where Umbra made it, or not made by it", m.Binding.Workspace)
+	}
+	var result missions.RemoveResult
+	return b.removeMission(ctx, m, missions.RemoveRequest{Workspace: true}, &result)
+}
+
 // awaitKeeper reads a mission again whose agent was stopped, once its keeper is gone: that has
 // told of the end, and ends a moment later. One that stays is waited for no longer than an agent.
 func (b *Bin) awaitKeeper(ctx context.Context, m *projects.Mission) (*projects.Mission, error) {

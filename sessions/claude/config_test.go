@@ -55,7 +55,7 @@ func TestLaunchWithConfig(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			cmd, err := Adapter{}.Launch(sessions.Launch{
-				Command: tt.command, Config: earlier(tt.files), HookCommand: tt.hooks, SettingsDir: "/launch", Dir: "/work", Env: sessions.Environ{Home: "/home"},
+				Command: tt.command, Config: earlier(tt.files), Hooks: sessions.LaunchHooks{Command: tt.hooks}, SettingsDir: "/launch", Dir: "/work", Env: sessions.Environ{Home: "/home"},
 				ReadFile: func(name string) ([]byte, error) {
 					switch name {
 					case "/home/.claude/settings.json":
@@ -139,7 +139,7 @@ func TestLaunchOverConfig(t *testing.T) {
 			config := earlier(files)
 			config.Changed = tt.changed
 			cmd, err := Adapter{}.Launch(sessions.Launch{
-				Command: tt.command, Config: config, HookCommand: "umbra hook claude || exit 0", SettingsDir: "/launch", Dir: "/work", Env: sessions.Environ{Home: "/home"},
+				Command: tt.command, Config: config, Hooks: sessions.LaunchHooks{Command: "umbra hook claude || exit 0"}, SettingsDir: "/launch", Dir: "/work", Env: sessions.Environ{Home: "/home"},
 				ReadFile: func(name string) ([]byte, error) {
 					if name == "/home/.claude/settings.json" {
 						return []byte(`{"model":"new","skipDangerousModePermissionPrompt":true}`), nil

@@ -53,9 +53,9 @@ func (a Adapter) Event(env sessions.Environ, name string, input []byte) (session
 			ID: f.Text("tool_use_id"), Name: tool, Target: target(toolInput), Agent: e.Agent, Description: sessions.Brief(jsontext.Description(toolInput)),
 			Done: e.Kind == sessions.KindToolAfter, Failed: e.Name == "PostToolUseFailure",
 		}
-		e.Writes = e.Kind == sessions.KindToolBefore && !isReader(tool)
+		e.Writes = e.Kind != sessions.KindPermission && !isReader(tool)
 		e.Asks = e.Kind == sessions.KindToolBefore && asks[tool]
-		if file := jsontext.Text(jsontext.Lookup(toolInput, writers[tool])); e.Writes && file != "" {
+		if file := jsontext.Text(jsontext.Lookup(toolInput, writers[tool])); e.Kind == sessions.KindToolBefore && file != "" {
 			e.Files = []string{file}
 		}
 		e.Within = asksWithin[f.Text("notification_type")]

@@ -89,7 +89,7 @@ func checkEvent(t *testing.T, where string, e sessions.Event) {
 			t.Errorf("%s: no reason", where)
 		}
 	case sessions.KindToolBefore, sessions.KindToolAfter:
-		if e.Tool.Name == "" || e.Tool.Target == "" || e.Writes != (e.Kind == sessions.KindToolBefore && e.Tool.Name != "Read") {
+		if e.Tool.Name == "" || e.Tool.Target == "" || e.Writes != (e.Tool.Name != "Read") {
 			t.Errorf("%s: tool %+v, writes %t", where, e.Tool, e.Writes)
 		}
 	}

@@ -107,7 +107,7 @@ func TestLaunchMarks(t *testing.T) {
 		`claude --settings {"model":"x","env":{"A":"1","UMBRA_MISSION":"m1"}}`: {"A": "1", "UMBRA_MISSION": "m2"},
 		`claude --settings {"env":null}`:                                       nil,
 	} {
-		cmd, err := Adapter{}.Launch(sessions.Launch{Command: strings.Fields(given), HookCommand: ourHook, Marks: map[string]string{"UMBRA_MISSION": "m2"}})
+		cmd, err := Adapter{}.Launch(sessions.Launch{Command: strings.Fields(given), Hooks: sessions.LaunchHooks{Command: ourHook}, Marks: map[string]string{"UMBRA_MISSION": "m2"}})
 		var passed struct {
 			Env   map[string]string `json:"env"`
 			Hooks map[string]any    `json:"hooks"`
@@ -185,7 +185,7 @@ func TestLaunchHooks(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			cmd, err := Adapter{}.Launch(sessions.Launch{
-				Command: strings.Fields(c.command), HookCommand: ourHook, SettingsDir: "/u/launch", Dir: "/w", Env: sessions.Environ{Home: "/h"},
+				Command: strings.Fields(c.command), Hooks: sessions.LaunchHooks{Command: ourHook}, SettingsDir: "/u/launch", Dir: "/w", Env: sessions.Environ{Home: "/h"},
 				ReadFile: func(name string) ([]byte, error) {
 					if name == c.settings {
 						return []byte(`{"disableAllHooks":true}`), nil
@@ -212,11 +212,11 @@ func TestLaunchHooks(t *testing.T) {
 			checkAdded(t, []byte(c.keeps), passed)
 		})
 	}
-	cmd, err := Adapter{}.Launch(sessions.Launch{Command: []string{"claude", "--settings", "x.json"}, HookCommand: ourHook, ReadFile: func(string) ([]byte, error) { return []byte("{}"), nil }})
+	cmd, err := Adapter{}.Launch(sessions.Launch{Command: []string{"claude", "--settings", "x.json"}, Hooks: sessions.LaunchHooks{Command: ourHook}, ReadFile: func(string) ([]byte, error) { return []byte("{}"), nil }})
 	if err != nil || cmd.Hooked || cmd.Why == "" {
 		t.Errorf("a file without a place for it: %+v, %v", cmd, err)
 	}
-	cmd, err = Adapter{}.Launch(sessions.Launch{Command: []string{"claude", "--settings", "x.json"}, HookCommand: ourHook, ReadFile: func(string) ([]byte, error) { return nil, errors.New("denied") }})
+	cmd, err = Adapter{}.Launch(sessions.Launch{Command: []string{"claude", "--settings", "x.json"}, Hooks: sessions.LaunchHooks{Command: ourHook}, ReadFile: func(string) ([]byte, error) { return nil, errors.New("denied") }})
 	if err != nil || cmd.Hooked || !strings.Contains(cmd.Why, "denied") {
 		t.Errorf("an unreadable file: %+v, %v", cmd, err)
 	}
@@ -251,7 +251,7 @@ func passedSettings(t *testing.T, cmd sessions.Command, file bool) []byte {
 // TestLaunchSameHooks: the hooks given to a launch and those installed are the
 // same bytes where Claude Code compares them, so that it runs them once.
 func TestLaunchSameHooks(t *testing.T) {
-	cmd, err := Adapter{}.Launch(sessions.Launch{Command: []string{"claude"}, HookCommand: ourHook})
+	cmd, err := Adapter{}.Launch(sessions.Launch{Command: []string{"claude"}, Hooks: sessions.LaunchHooks{Command: ourHook}})
 	if err != nil {
 		t.Fatal(err)
 	}

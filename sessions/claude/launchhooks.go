@@ -21,7 +21,7 @@ const settingsName = "claude-settings.json"
 // as a file if theirs was one, since it may hold what no process list should
 // show.
 func (l *launch) addHooks() {
-	if l.o.HookCommand == "" {
+	if l.o.Hooks.Command == "" {
 		if l.settings != nil {
 			_ = l.passSettings(l.settings, true) // there is a place: configure has looked
 		}
@@ -36,7 +36,7 @@ func (l *launch) addHooks() {
 	}
 	var merged []byte
 	if err == nil {
-		merged, err = l.a.InstallHooks(value, l.o.HookCommand)
+		merged, err = Worktrees{}.Install(value, l.o.Hooks.Command, l.worktreeProgram())
 	}
 	if err == nil {
 		err = l.passSettings(l.markSettings(merged), own)
@@ -46,6 +46,21 @@ func (l *launch) addHooks() {
 		return
 	}
 	l.cmd.Hooked = true
+}
+
+// worktreeProgram is the program, which tells whether Umbra's hooks make its worktrees; ""
+// where its user has hooks that do, in any settings.
+func (l *launch) worktreeProgram() string {
+	if l.o.ReadFile == nil || l.o.Dir == "" {
+		return l.o.Hooks.Program
+	}
+	for _, scope := range []sessions.Scope{sessions.ScopeUser, sessions.ScopeShared, sessions.ScopeProject} {
+		settings, err := l.o.ReadFile(l.a.HookFile(l.o.Env, scope, l.o.Dir))
+		if err == nil && shape().HasOthers(settings, worktreeCreate) {
+			return ""
+		}
+	}
+	return l.o.Hooks.Program
 }
 
 // markSettings sets the launch's variables in its settings too. A background session is

@@ -17,6 +17,9 @@ func shape() hooks.Shape {
 		Events:  []string{"SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Notification", "Stop", "SessionEnd"},
 		Matched: []string{"PreToolUse", "PostToolUse"},
 		Timeout: 15,
+		Others:  map[string]int{worktreeCreate: worktreeTimeout, worktreeRemove: worktreeTimeout},
+		Later:   []string{worktreeCreate, worktreeRemove},
+		Ends:    map[string]string{worktreeCreate: plainWorktree, worktreeRemove: ""},
 	}
 }
 

@@ -166,7 +166,7 @@ func (l *launch) words() []string {
 // in the process that is started: in the server that Codex keeps in the
 // background, hooks have the environment of whoever came first.
 func (l *launch) addHooks() {
-	if l.o.HookCommand == "" {
+	if l.o.Hooks.Command == "" {
 		return
 	}
 	if !l.exec && !l.has("--no-daemon") && !l.has("--remote") {
@@ -179,7 +179,7 @@ func (l *launch) addHooks() {
 	}
 	l.cmd.Why = why
 	if l.o.ReadFile != nil && !l.a.config(l.o.Env, l.o.ReadFile).notify && !l.configures("notify") {
-		l.before = l.before.First("--config", "notify="+notify(l.o.HookCommand))
+		l.before = l.before.First("--config", "notify="+notify(l.o.Hooks.Command))
 	}
 }
 

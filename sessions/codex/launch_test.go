@@ -49,7 +49,7 @@ func TestLaunchWords(t *testing.T) {
 		}
 	}
 	for _, command := range []string{"codex|login", "codex|mcp|list", "codex|exec|review", "codex|--version", "codex|app-server"} {
-		cmd, err := Adapter{}.Launch(sessions.Launch{Command: words(command), HookCommand: ourHook})
+		cmd, err := Adapter{}.Launch(sessions.Launch{Command: words(command), Hooks: sessions.LaunchHooks{Command: ourHook}})
 		if err == nil && (cmd.Hooked || cmd.Why == "" || !slices.Equal(cmd.Argv, words(command))) || err != nil && command != "codex|app-server" {
 			t.Errorf("%s: %+v, %v", command, cmd, err)
 		}
@@ -131,7 +131,7 @@ func TestLaunchHooks(t *testing.T) {
 			}
 			return nil, fs.ErrNotExist
 		}
-		cmd, err := Adapter{}.Launch(sessions.Launch{Command: words(c.command), HookCommand: ourHook, Env: sessions.Environ{Home: "/h"}, ReadFile: read})
+		cmd, err := Adapter{}.Launch(sessions.Launch{Command: words(c.command), Hooks: sessions.LaunchHooks{Command: ourHook}, Env: sessions.Environ{Home: "/h"}, ReadFile: read})
 		if err != nil || cmd.Hooked != c.hooked || !strings.Contains(cmd.Why, c.why) || cmd.Hooked == (cmd.Why != "") || strings.Join(cmd.Argv, "|") != c.argv {
 			t.Errorf("%s: hooked %t, %q, %v, by\n%s\nwant\n%s", name, cmd.Hooked, cmd.Why, err, strings.Join(cmd.Argv, "|"), c.argv)
 		}

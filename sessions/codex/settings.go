@@ -18,7 +18,7 @@ func shape() hooks.Shape {
 		Events:  []string{"SessionStart", "UserPromptSubmit", "PreToolUse", "PermissionRequest", "PostToolUse", "Stop", "Interrupt", "SessionEnd"},
 		Matched: []string{"PreToolUse", "PermissionRequest", "PostToolUse"},
 		Timeout: 15,
-		Less:    map[string]int{"Interrupt": 3, "SessionEnd": 3}, // with more, Codex warns at each start
+		Others:  map[string]int{"Interrupt": 3, "SessionEnd": 3}, // with more, Codex warns at each start
 	}
 }
 

@@ -62,7 +62,7 @@ func (a Adapter) Launch(o sessions.Launch) (sessions.Command, error) {
 	if o.Config != nil {
 		l.cmd.Unconfigured = "Gemini CLI reads it where its sessions and credentials are, and nowhere else"
 	}
-	if o.HookCommand != "" {
+	if o.Hooks.Command != "" {
 		l.cmd.Why = a.whyNoHooks(o)
 		l.cmd.Hooked = l.cmd.Why == ""
 	}

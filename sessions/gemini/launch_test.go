@@ -94,7 +94,7 @@ func TestLaunchHooks(t *testing.T) {
 		"off, on in the project": {user: both, project: on},
 	} {
 		cmd, err := Adapter{}.Launch(sessions.Launch{
-			Command: []string{"gemini"}, SessionID: otherID, HookCommand: ourHook, Env: sessions.Environ{Home: "/h"}, Dir: "/w",
+			Command: []string{"gemini"}, SessionID: otherID, Hooks: sessions.LaunchHooks{Command: ourHook}, Env: sessions.Environ{Home: "/h"}, Dir: "/w",
 			ReadFile: func(name string) ([]byte, error) {
 				switch {
 				case name == "/h/.gemini/settings.json" && c.user != "":

@@ -23,13 +23,37 @@ type Shape struct {
 	Events  []string       // the events Umbra asks for
 	Matched []string       // those of them whose groups name the tools they are for: all
 	Timeout int            // in the agent's unit; more than a hook ever takes by itself
-	Less    map[string]int // the timeouts of events for which the agent allows less
+	Others  map[string]int // the timeouts of events for which the agent allows less, or that take longer
+	// Later are events that newer versions alone know: InstallAll asks for them, Install
+	// does not.
+	Later []string
+	// Ends are what follows a hook's command in place of fallback, by event.
+	Ends map[string]string
 }
+
+// fallback ends a hook's command: whatever becomes of umbra, the agent goes on.
+const fallback = " || exit 0"
 
 // Install adds Umbra's hooks to settings, after what is there, and gives hooks
 // of another umbra this command. Settings that are nil are those of no file; an
 // empty or blank one is found again by Uninstall.
 func (s Shape) Install(settings []byte, hookCommand string) ([]byte, error) {
+	return s.install(settings, hookCommand, s.Events)
+}
+
+// InstallAll is Install with the events that newer versions know, but for those that have
+// hooks already: who has them wants theirs.
+func (s Shape) InstallAll(settings []byte, hookCommand string) ([]byte, error) {
+	events := slices.Clone(s.Events)
+	for _, event := range s.Later {
+		if !s.HasOthers(settings, event) {
+			events = append(events, event)
+		}
+	}
+	return s.install(settings, hookCommand, events)
+}
+
+func (s Shape) install(settings []byte, hookCommand string, events []string) ([]byte, error) {
 	if !s.isOurs(hookCommand) {
 		return nil, fmt.Errorf("%q does not run umbra hook %s", hookCommand, s.Agent)
 	}
@@ -44,7 +68,7 @@ func (s Shape) Install(settings []byte, hookCommand string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, event := range s.Events {
+	for _, event := range events {
 		h, err := s.parse(out)
 		if err != nil {
 			return nil, err
@@ -56,7 +80,9 @@ func (s Shape) Install(settings []byte, hookCommand string) ([]byte, error) {
 		if len(bytes.TrimSpace(settings)) == 0 {
 			l.unit = ownUnit
 		}
-		out = h.add(out, l, event, func(indent string, l layout) string { return s.renderGroup(event, hookCommand, indent, l) })
+		out = h.add(out, l, event, func(indent string, l layout) string {
+			return s.renderGroup(event, s.commandFor(event, hookCommand), indent, l)
+		})
 	}
 	return out, nil
 }
@@ -237,7 +263,7 @@ func (s Shape) renderGroup(event, command, indent string, l layout) string {
 	members := []string{
 		`"type"` + l.colon() + `"command"`,
 		`"command"` + l.colon() + quoted(command),
-		fmt.Sprintf(`"timeout"%s%d`, l.colon(), cmp.Or(s.Less[event], s.Timeout)),
+		fmt.Sprintf(`"timeout"%s%d`, l.colon(), cmp.Or(s.Others[event], s.Timeout)),
 	}
 	hook := func(indent string, l layout) string { return l.object(indent, members) }
 	group := []string{}
@@ -289,16 +315,53 @@ func (s Shape) setCommand(b []byte, command string) ([]byte, error) {
 		return nil, err
 	}
 	for i := len(h.found) - 1; i >= 0; i-- {
-		if at := h.found[i].command; at.string(b) != command {
-			b = splice(b, at.start, at.end, quoted(command))
+		at, want := h.found[i].command, s.commandFor(h.found[i].event, command)
+		if at.string(b) != want {
+			b = splice(b, at.start, at.end, quoted(want))
 		}
 	}
 	return b, nil
 }
 
+// HasOthers reports whether settings have hooks for an event that are not Umbra's.
+func (s Shape) HasOthers(settings []byte, event string) bool {
+	if len(bytes.TrimSpace(settings)) == 0 {
+		return false
+	}
+	h, err := s.parse(settings)
+	if err != nil {
+		return false // the agent reads nothing of it either
+	}
+	groups, _ := h.hooks.get(event)
+	hooks := 0
+	for _, group := range groups.items {
+		list, _ := group.value.get("hooks")
+		hooks += len(list.items)
+	}
+	for _, f := range h.found {
+		if f.event == event {
+			hooks--
+		}
+	}
+	return hooks > 0
+}
+
+// commandFor is the command of an event's hook.
+func (s Shape) commandFor(event, command string) string {
+	end, other := s.Ends[event]
+	if !other {
+		return command
+	}
+	return strings.TrimSuffix(command, fallback) + end
+}
+
 // isOurs reports whether a hook's command is Umbra's: one shell word that ends
-// in umbra, the words hook and the agent's, and perhaps || exit 0 (earlier: exit 1).
+// in umbra, the words hook and the agent's, and perhaps || exit 0 (earlier: exit 1), or
+// what an event has in its place.
 func (s Shape) isOurs(command string) bool {
+	for _, end := range s.Ends {
+		command = strings.TrimSuffix(command, end)
+	}
 	word, rest, ok := shellWord(strings.TrimSpace(command))
 	if !ok || sessions.Program(word) != "umbra" {
 		return false

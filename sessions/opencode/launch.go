@@ -129,10 +129,10 @@ func (l *launch) words() []string {
 // addPlugin hands the plugin to this launch: by a configuration file of its own,
 // which OpenCode merges with the user's, unless it is installed.
 func (l *launch) addPlugin() {
-	if l.o.HookCommand == "" {
+	if l.o.Hooks.Command == "" {
 		return
 	}
-	text, err := plugin().For(l.o.HookCommand)
+	text, err := plugin().For(l.o.Hooks.Command)
 	switch {
 	case err != nil:
 		l.cmd.Why = err.Error()

@@ -49,7 +49,7 @@ func TestLaunchHooks(t *testing.T) {
 	launch := func(vars map[string]string, installed []byte, command ...string) sessions.Command {
 		t.Helper()
 		cmd, err := Adapter{}.Launch(sessions.Launch{
-			Command: command, HookCommand: ourHook, SettingsDir: "/s", Env: sessions.Environ{Home: "/h", Vars: vars},
+			Command: command, Hooks: sessions.LaunchHooks{Command: ourHook}, SettingsDir: "/s", Env: sessions.Environ{Home: "/h", Vars: vars},
 			ReadFile: func(name string) ([]byte, error) {
 				if installed != nil && name == "/h/.config/opencode/plugin/umbra.js" {
 					return installed, nil
@@ -104,7 +104,7 @@ func TestServer(t *testing.T) {
 		`{"plugin":["file:///s/plugin/umbra.js"],` + tools: func(string) ([]byte, error) { return nil, errors.New("no such file") },
 	} {
 		cmd, err := Adapter{}.Launch(sessions.Launch{
-			Command: []string{"opencode"}, HookCommand: ourHook, SettingsDir: "/s", Server: sessions.Server{Command: []string{"/usr/bin/umbra", "mcp"}}, ReadFile: read,
+			Command: []string{"opencode"}, Hooks: sessions.LaunchHooks{Command: ourHook}, SettingsDir: "/s", Server: sessions.Server{Command: []string{"/usr/bin/umbra", "mcp"}}, ReadFile: read,
 		})
 		if err != nil || !cmd.Hooked || cmd.Why != "" || cmd.Env[varFile] != "/s/opencode.json" {
 			t.Fatalf("%+v, %v", cmd, err)

@@ -40,7 +40,7 @@ func (s Subject) checkLaunch(r *report) {
 	if fresh.Hooked || resumed.Hooked {
 		r.bad("a launch without hooks says it has some")
 	}
-	hooked := s.launch(r, sessions.Launch{SessionID: s.ID, HookCommand: s.HookCommand, SettingsDir: "/settings"})
+	hooked := s.launch(r, sessions.Launch{SessionID: s.ID, Hooks: sessions.LaunchHooks{Command: s.HookCommand}, SettingsDir: "/settings"})
 	if hooked.Hooked == (hooked.Why != "") {
 		r.bad("hooked %t, and why not: %q", hooked.Hooked, hooked.Why)
 	}

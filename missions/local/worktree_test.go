@@ -1,0 +1,266 @@
+package local
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/projects"
+)
+
+// worktreeBench is a repository in which an agent asks for worktrees.
+func worktreeBench(t *testing.T) *talker {
+	t.Helper()
+	b := newBench(t)
+	b.local.Adapters = projects.Agents()
+	b.git("init", "-q", "-b", "main")
+	b.write(".gitignore", ".env\n")
+	b.write("a.txt", "committed\n")
+	b.git("add", ".")
+	b.git("commit", "-qm", "first")
+	b.write(".env", "SECRET=1\n")
+	b.write("a.txt", "changed\n")
+	b.write("new.txt", "new\n")
+	return newTalker(b)
+}
+
+// worktree asks for one and gives its directory.
+func (c *talker) worktree(name string) string {
+	c.Helper()
+	r := c.hook("WorktreeCreate", map[string]any{"name": name})
+	return strings.TrimSuffix(string(r.Output), "\n")
+}
+
+func (b *testBench) contentOf(file string) string {
+	b.Helper()
+	content, err := os.ReadFile(file)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return string(content)
+}
+
+func (b *testBench) missionsNow() map[string]missions.Mission {
+	b.Helper()
+	list, err := b.local.Missions(context.Background(), missions.MissionsRequest{Caller: b.caller()})
+	if err != nil {
+		b.Fatal(err)
+	}
+	byName := map[string]missions.Mission{}
+	for _, m := range list {
+		byName[m.Name] = m
+	}
+	return byName
+}
+
+// TestWorktreeIsAFork: a subagent's worktree is a fork of what its mission has now, in the
+// middle of the turn; what is written there is in snapshots of the fork, and the parent's
+// conversation and files are as they were.
+func TestWorktreeIsAFork(t *testing.T) {
+	t.Parallel()
+	c := worktreeBench(t)
+	c.hook("SessionStart", map[string]any{"source": "startup"})
+	c.hook("UserPromptSubmit", map[string]any{"prompt": "delegate", "prompt_id": "p1"})
+	dir := c.worktree("agent-a1b2c3")
+	for file, want := range map[string]string{".env": "SECRET=1\n", "a.txt": "changed\n", "new.txt": "new\n"} {
+		if got := c.contentOf(filepath.Join(dir, file)); got != want {
+			t.Errorf("the worktree has %s as %q, want %q", file, got, want)
+		}
+	}
+	if again := c.worktree("agent-a1b2c3"); again != dir {
+		t.Errorf("the same name has %s and then %s", dir, again)
+	}
+	fork, ok := c.missionsNow()["agent-a1b2c3"]
+	if !ok || fork.Workspace != dir || fork.Parent == nil || len(c.missionsNow()) != 2 {
+		t.Fatalf("missions: %+v", c.missionsNow())
+	}
+	tool := map[string]any{"tool_name": "Bash", "tool_use_id": "t1", "tool_input": map[string]any{"command": "make"}, "agent_id": "a1b2c3", "cwd": dir}
+	said := string(c.hook("PreToolUse", tool).Output)
+	if err := os.WriteFile(filepath.Join(dir, "result.txt"), []byte("found\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	said += string(c.hook("PostToolUse", tool).Output)
+	if strings.Contains(said, "not kept") {
+		t.Errorf("the agent's user is told %q", said)
+	}
+	got, err := c.local.Cat(context.Background(), missions.CatRequest{Caller: c.caller(), Moment: "agent-a1b2c3", Path: "result.txt"})
+	if err != nil || string(got) != "found\n" {
+		t.Errorf("the fork's newest snapshot has %q, %v", got, err)
+	}
+	c.hook("Stop", map[string]any{"prompt_id": "p1"})
+	c.unkept("afterwards", 0)
+	for name, m := range c.missionsNow() {
+		if name != "agent-a1b2c3" && (m.SessionID != c.session || m.Turn != 1) {
+			t.Errorf("the parent: %+v", m)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(c.dir, "result.txt")); err == nil {
+		t.Error("the parent's workspace has the file")
+	}
+	promoted, err := c.local.Promote(context.Background(), missions.PromoteRequest{Caller: c.caller(), Fork: "agent-a1b2c3"})
+	if err != nil {
+		t.Fatalf("promote: %+v, %v", promoted, err)
+	}
+	if c.contentOf(filepath.Join(c.dir, "result.txt")) != "found\n" {
+		t.Error("promotion brings nothing home")
+	}
+	c.healthy()
+}
+
+// TestWorktreeOfASession: a session that begins in a worktree is the fork's own.
+func TestWorktreeOfASession(t *testing.T) {
+	t.Parallel()
+	c := worktreeBench(t)
+	c.hook("SessionStart", map[string]any{"source": "startup"})
+	c.hook("SessionEnd", map[string]any{"reason": "other"})
+	second := newTalker(c.testBench)
+	second.session = "22222222-2222-4222-8222-222222222222"
+	dir := second.worktree("feature/login")
+	second.transcript = filepath.Join(second.user, ".claude", "projects", "-fork", second.session+".jsonl")
+	second.dir = dir
+	second.hook("SessionStart", map[string]any{"source": "startup"})
+	second.takeTurn("write it", "b.txt", "b\n")
+	list := c.missionsNow()
+	fork := list["feature-login"]
+	if len(list) != 2 || fork.SessionID != second.session || fork.Turn != 1 || fork.Workspace != dir {
+		t.Fatalf("missions: %+v", list)
+	}
+	second.hook("SessionEnd", map[string]any{"reason": "other"})
+	if fork = c.missionsNow()["feature-login"]; fork.State != missions.StateClosed {
+		t.Errorf("the fork is %s", fork.State)
+	}
+	c.healthy()
+}
+
+// TestWorktreeRemoved: what an agent is done with goes to the trash, after a last snapshot,
+// and comes back as it was, ignored files too.
+func TestWorktreeRemoved(t *testing.T) {
+	t.Parallel()
+	c := worktreeBench(t)
+	c.hook("SessionStart", map[string]any{"source": "startup"})
+	dir := c.worktree("aside")
+	for file, content := range map[string]string{"last.txt": "last\n", ".env": "SECRET=2\n"} {
+		if err := os.WriteFile(filepath.Join(dir, file), []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c.hook("WorktreeRemove", map[string]any{"worktree_path": dir, "cwd": dir})
+	if _, err := os.Lstat(dir); err == nil {
+		t.Fatal("it is still there")
+	}
+	if _, there := c.missionsNow()["aside"]; there {
+		t.Error("it is still listed")
+	}
+	m, err := c.local.Unremove(context.Background(), missions.UnremoveRequest{Caller: c.caller(), Mission: "aside"})
+	if err != nil || m.Workspace != dir || c.contentOf(filepath.Join(dir, "last.txt")) != "last\n" || c.contentOf(filepath.Join(dir, ".env")) != "SECRET=2\n" {
+		t.Errorf("brought back: %+v, %v", m, err)
+	}
+	if again := c.worktree("aside"); again != dir {
+		t.Errorf("its name leads to %s, and not to %s", again, dir)
+	}
+	got, err := c.local.Cat(context.Background(), missions.CatRequest{Caller: c.caller(), Moment: "aside", Path: "last.txt"})
+	if err != nil || string(got) != "last\n" {
+		t.Errorf("its last snapshot has %q, %v", got, err)
+	}
+	c.healthy()
+}
+
+// TestWorktreeOfOthersStays: only what an agent has asked for is removed.
+func TestWorktreeOfOthersStays(t *testing.T) {
+	t.Parallel()
+	c := worktreeBench(t)
+	c.hook("SessionStart", map[string]any{"source": "startup"})
+	c.git("worktree", "add", "-q", "-b", "dirty", filepath.Join(c.user, "dirty"))
+	c.git("worktree", "add", "-q", "-b", "ignored", filepath.Join(c.user, "ignored"))
+	c.git("worktree", "add", "-q", "-b", "clean", filepath.Join(c.user, "clean"))
+	for _, file := range []string{"dirty/x.txt", "ignored/.env"} {
+		if err := os.WriteFile(filepath.Join(c.user, file), []byte("mine\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for dir, stays := range map[string]bool{c.dir: true, filepath.Join(c.user, "dirty"): true, filepath.Join(c.user, "ignored"): true, c.user: true, filepath.Join(c.user, "clean"): false} {
+		caller := c.caller()
+		r := worktreeRemoval(c, caller, dir)
+		_, err := os.Lstat(dir)
+		if (err == nil) != stays || (r.Problem != "") != stays {
+			t.Errorf("%s: %v, and the hook says %q", dir, err, r.Problem)
+		}
+	}
+}
+
+func worktreeRemoval(c *talker, caller missions.Caller, dir string) missions.HookResult {
+	c.Helper()
+	r, err := c.local.Hook(context.Background(), missions.HookRequest{Caller: caller, Agent: "claude", Payload: []byte(
+		`{"session_id":"` + c.session + `","cwd":"` + dir + `","hook_event_name":"WorktreeRemove","worktree_path":"` + dir + `"}`)})
+	if err != nil {
+		c.Fatal(err)
+	}
+	return r
+}
+
+// TestWorktreesAreCollected: an agent that ends without a word leaves no mission open, and
+// no file that is in no snapshot.
+func TestWorktreesAreCollected(t *testing.T) {
+	t.Parallel()
+	c := worktreeBench(t)
+	c.hook("SessionStart", map[string]any{"source": "startup"})
+	c.hook("UserPromptSubmit", map[string]any{"prompt": "delegate", "prompt_id": "p1"})
+	dirs := []string{c.worktree("agent-a1"), c.worktree("agent-a2")}
+	for _, dir := range dirs {
+		if err := os.WriteFile(filepath.Join(dir, "late.txt"), []byte("late\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c.hook("SessionEnd", map[string]any{"reason": "other"})
+	c.local.Workers.Wait()
+	for _, name := range []string{"agent-a1", "agent-a2"} {
+		m := c.missionsNow()[name]
+		got, err := c.local.Cat(context.Background(), missions.CatRequest{Caller: c.caller(), Moment: name, Path: "late.txt"})
+		if m.State != missions.StateClosed || err != nil || string(got) != "late\n" {
+			t.Errorf("%s is %s, and its newest snapshot has %q, %v", name, m.State, got, err)
+		}
+	}
+	c.healthy()
+}
+
+// TestWorktreeOfAHeadlessSession: the mission of a session without a terminal, which is one
+// only when something changes, is one when it is forked.
+func TestWorktreeOfAHeadlessSession(t *testing.T) {
+	t.Parallel()
+	c := worktreeBench(t)
+	c.vars = map[string]string{"CLAUDE_CODE_ENTRYPOINT": "sdk-cli"}
+	c.hook("SessionStart", map[string]any{"source": "startup"})
+	c.hook("UserPromptSubmit", map[string]any{"prompt": "delegate", "prompt_id": "p1"})
+	c.worktree("agent-a1")
+	list := c.missionsNow()
+	if fork := list["agent-a1"]; len(list) != 2 || fork.Parent == nil || !slices.ContainsFunc([]missions.Mission{list["delegate"]}, func(m missions.Mission) bool { return m.ID == fork.Parent.Mission }) {
+		t.Errorf("missions: %+v", list)
+	}
+	c.healthy()
+}
+
+// TestWorktreeWithoutMission says so, and makes nothing: the hook then has Git make one.
+func TestWorktreeWithoutMission(t *testing.T) {
+	t.Parallel()
+	c := worktreeBench(t)
+	c.write("nested/.keep", "")
+	nested := filepath.Join(c.dir, "nested")
+	c.git("init", "-q", nested)
+	refused := func(what, dir string) {
+		r, err := c.local.Hook(context.Background(), missions.HookRequest{Caller: c.caller(), Agent: "claude", Payload: []byte(
+			`{"session_id":"` + c.session + `","cwd":"` + dir + `","hook_event_name":"WorktreeCreate","name":"x"}`)})
+		if err != nil || len(r.Output) > 0 || r.Problem == "" {
+			t.Errorf("%s: %q %q %v", what, r.Output, r.Problem, err)
+		}
+	}
+	refused("none is known", c.dir)
+	c.hook("SessionStart", map[string]any{"source": "startup"})
+	refused("a nested repository", nested)
+	if got := c.worktree("x"); got == "" {
+		t.Error("none in the workspace itself")
+	}
+}

@@ -1,0 +1,117 @@
+package worktrees
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/umbra-vcs/umbra/gitstore/git"
+	"github.com/umbra-vcs/umbra/gitstore/usergit"
+	"github.com/umbra-vcs/umbra/missions/projects"
+)
+
+// plainName is the name of a worktree in a path and in a branch, where the client has no
+// slash either.
+func plainName(name string) string { return strings.ReplaceAll(name, "/", "+") }
+
+// plainDir is where the client itself puts the worktree of a name.
+func (r Repository) plainDir(name string) string {
+	return filepath.Join(r.Top, ".claude", "worktrees", plainName(name))
+}
+
+// Plain is the plain worktree of a name, if there is one: the client's own, or one that
+// MakePlain has made.
+func (r Repository) Plain(name string) (dir string, ok bool) {
+	dir = r.plainDir(name)
+	return dir, r.isPlain(dir)
+}
+
+// isPlain reports whether a directory is itself a linked worktree of the repository: the
+// agent refuses one that belongs to the main checkout.
+func (r Repository) isPlain(dir string) bool {
+	if r.Common == "" || !isDirectory(dir) {
+		return false
+	}
+	repo, err := usergit.Discover(dir)
+	return err == nil && repo.Unread == nil && repo.Linked && repo.CommonDir == r.Common && isSame(repo.TopLevel, dir)
+}
+
+func isSame(a, b string) bool {
+	one, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	other, err := os.Stat(b)
+	return err == nil && os.SameFile(one, other)
+}
+
+// MakePlain makes the worktree of a name that the client would: in .claude/worktrees, on
+// the branch worktree-NAME. It asks Git alone, and nothing of Umbra's. A branch of that
+// name that is there keeps its commits: the worktree is on it, or on no branch at all.
+func (r Repository) MakePlain(ctx context.Context, user map[string]string, name string) (string, error) {
+	if r.Common == "" {
+		return "", fmt.Errorf("%s is in no Git repository, and no mission of Umbra's", r.Top)
+	}
+	dir := r.plainDir(name)
+	if r.isPlain(dir) {
+		return dir, nil
+	}
+	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
+		return "", err
+	}
+	branch := "worktree-" + plainName(name)
+	var first error
+	for _, how := range [][]string{
+		{"-b", branch, dir, "HEAD"},
+		{dir, branch},
+		// An entry of a worktree that is gone is no reason to have none.
+		{"--force", "--detach", dir, branch},
+		{"--force", "--detach", dir, "HEAD"},
+		{"--orphan", "-b", branch, dir}, // a repository without a commit
+	} {
+		_, err := git.Run(ctx, git.Command{Dir: r.Top, User: gitVariables(user), Args: append([]string{"worktree", "add", "--quiet"}, how...)})
+		if r.isPlain(dir) {
+			return dir, nil
+		}
+		if first == nil {
+			first = err
+		}
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	if first == nil {
+		first = errors.New("git has made none")
+	}
+	return "", first
+}
+
+// removePlain removes a plain worktree that has nothing of its own: git refuses one with
+// changes, and ignored files are looked for here, since git would take them along. Its
+// branch stays.
+func (r Repository) removePlain(ctx context.Context, user map[string]string, dir string) error {
+	out, err := git.Run(ctx, git.Command{Dir: dir, User: gitVariables(user), Args: []string{"status", "--porcelain", "--ignored", "--untracked-files=normal"}})
+	if err != nil {
+		return err
+	}
+	if len(out) > 0 {
+		first, _, _ := strings.Cut(string(out), "\n")
+		return fmt.Errorf("%s has files that are nowhere else, such as %s", dir, strings.TrimSpace(first[min(len(first), 2):]))
+	}
+	_, err = git.Run(ctx, git.Command{Dir: filepath.Dir(r.Common), GitDir: r.Common, User: gitVariables(user), Args: []string{"worktree", "remove", dir}})
+	return err
+}
+
+// gitVariables are those of an environment that Git reads.
+func gitVariables(env map[string]string) map[string]string {
+	some := map[string]string{}
+	for _, name := range projects.GitVariables() {
+		if v := env[name]; v != "" {
+			some[name] = v
+		}
+	}
+	return some
+}

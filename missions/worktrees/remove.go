@@ -1,0 +1,45 @@
+package worktrees
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+
+	"github.com/umbra-vcs/umbra/missions"
+)
+
+// Remove parts with a worktree as its agent asks: a fork goes to the trash, after a last
+// snapshot; a plain one goes if it has nothing of its own. What is neither stays, with an
+// error: nobody else's directory is removed. asker is the agent's process.
+func (s *Steward) Remove(ctx context.Context, c missions.Caller, a Asked, asker int) error {
+	if !isDirectory(a.Remove) {
+		return nil
+	}
+	r, err := RepositoryAt(a.Remove)
+	if err != nil {
+		return err
+	}
+	list, err := r.Places(s.Home)
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(list, func(p Place) bool { return isSame(p.Dir, a.Remove) })
+	switch {
+	case i < 0 && !r.isPlain(a.Remove), i >= 0 && list[i].Mission == "" && !r.isPlain(a.Remove):
+		return missions.Errorf(missions.KindConflict, "remove it yourself", "%s is no worktree that an agent has asked Umbra for", a.Remove)
+	case i < 0 || list[i].Mission == "":
+		return r.removePlain(ctx, c.Env, a.Remove)
+	}
+	m, err := s.MissionByID(list[i].Mission)
+	if err != nil {
+		return err
+	}
+	if err := s.trash.RemoveLeaving(ctx, m, asker); err != nil {
+		return err
+	}
+	if _, err := os.Lstat(a.Remove); err == nil {
+		return fmt.Errorf("%s is still there", a.Remove)
+	}
+	return nil // its name leads there again if it is brought back
+}
