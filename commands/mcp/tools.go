@@ -268,7 +268,7 @@ func (in runForkInput) check() error {
 		return missions.Errorf(missions.KindUsage, "give a prompt for each fork", "prompts is empty")
 	}
 	return errors.Join(
-		oneOf("agent", in.Agent, "claude", "codex", "gemini", "opencode"),
+		oneOf("agent", in.Agent, "claude", "codex", "gemini", "opencode", "pi"),
 		noLess("minutes", in.Minutes, 0, "say after how many, or leave it out"),
 		missions.ForkRequest{Name: in.Name, Prompts: in.Prompts, Agent: in.Agent, Model: in.Model}.Check(),
 	)

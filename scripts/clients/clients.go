@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"testing"
 	"time"
@@ -35,9 +36,12 @@ const GeminiCurrent = "0.61.0"
 // OpenCodeCurrent is the version of OpenCode that tests name.
 const OpenCodeCurrent = "1.18.33"
 
+// PiCurrent is the version of pi that tests name.
+const PiCurrent = "1.5.2"
+
 // A Client is one installed version of an agent.
 type Client struct {
-	Agent   string // "claude", "codex", "gemini", "opencode"
+	Agent   string // "claude", "codex", "gemini", "opencode", "pi"
 	Version string
 	Path    string // the program, absolute; its name is the agent's
 }
@@ -49,6 +53,9 @@ type pin struct {
 	version string
 	pkg     string
 	after   string // the script of the package that places its program, run by node
+
+	also      []string // packages beside it
+	overrides string   // of npm's, as JSON: what the package wants and need not have
 
 	untested bool // the gate does not run it: scripts/clients/record does
 }
@@ -62,7 +69,20 @@ func pins() []pin {
 		{agent: "codex", version: CodexCurrent, pkg: "@openai/codex"},
 		{agent: "gemini", version: GeminiCurrent, pkg: "@google/gemini-cli"},
 		{agent: "opencode", version: OpenCodeCurrent, pkg: "opencode-ai", after: "postinstall.mjs"},
+		{
+			agent: "pi", version: PiCurrent, pkg: "@earendil-works/pi-coding-agent",
+			also:      []string{"node-" + runtime.GOOS + "-" + nodeArch() + "@22.23.3"}, // older ones don't run it
+			overrides: `{"marked-cjk-friendly":"npm:empty-npm-package@1.0.0"}`,          // not on every registry, and for Chinese prose only
+		},
 	}
+}
+
+// nodeArch is Node's word for this processor.
+func nodeArch() string {
+	if runtime.GOARCH == "amd64" {
+		return "x64"
+	}
+	return runtime.GOARCH
 }
 
 // Claude returns that version of Claude Code, installing it if need be. Without
@@ -88,6 +108,12 @@ func Gemini(t testing.TB, version string) Client {
 func OpenCode(t testing.TB, version string) Client {
 	t.Helper()
 	return installed(t, "opencode", version)
+}
+
+// Pi returns that version of pi, as Claude does of Claude Code.
+func Pi(t testing.TB, version string) Client {
+	t.Helper()
+	return installed(t, "pi", version)
 }
 
 func installed(t testing.TB, agent, version string) Client {

@@ -58,9 +58,17 @@ func (p pin) install(ctx context.Context, dir string) error {
 	if err := os.Mkdir(tree, 0o755); err != nil {
 		return err
 	}
-	npm := command(ctx, tree, "npm", "install", "--ignore-scripts", "--no-audit", "--no-fund",
-		"--cache", filepath.Join(dir, "npm"), "--prefix", tree, p.pkg+"@"+p.version)
-	if err := npm(); err != nil {
+	if p.overrides != "" {
+		about := fmt.Sprintf(`{"private":true,"overrides":%s}`, p.overrides)
+		if err := os.WriteFile(filepath.Join(tree, "package.json"), []byte(about), 0o644); err != nil {
+			return err
+		}
+	}
+	words := append([]string{
+		"install", "--ignore-scripts", "--no-audit", "--no-fund",
+		"--cache", filepath.Join(dir, "npm"), "--prefix", tree, p.pkg + "@" + p.version,
+	}, p.also...)
+	if err := command(ctx, tree, "npm", words...)(); err != nil {
 		return err
 	}
 	if p.after != "" {
@@ -69,7 +77,9 @@ func (p pin) install(ctx context.Context, dir string) error {
 			return err
 		}
 	}
-	out, err := exec.CommandContext(ctx, p.program(tree), "--version").CombinedOutput()
+	asked := exec.CommandContext(ctx, p.program(tree), "--version")
+	asked.Env = append(os.Environ(), "PATH="+filepath.Dir(p.program(tree))+string(os.PathListSeparator)+os.Getenv("PATH"))
+	out, err := asked.CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("%s --version: %w: %s", p.agent, err, out)
 	}

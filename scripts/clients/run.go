@@ -35,6 +35,8 @@ func (c Client) Env(home, baseURL string) []string {
 		return append(env, "OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1",
 			"OPENCODE_MODELS_PATH="+openCodeModels(home), "OPENCODE_DISABLE_DEFAULT_PLUGINS=1", "OPENCODE_DISABLE_FFF=1",
 			"OPENCODE_EXPERIMENTAL_DISABLE_FILEWATCHER=1")
+	case "pi":
+		return append(env, "PI_OFFLINE=1", "PI_TELEMETRY=0", "PI_SKIP_VERSION_CHECK=1")
 	}
 	return append(env,
 		"CLAUDE_CODE_TMPDIR="+temp,
@@ -62,6 +64,8 @@ func (c Client) Prepare(home, baseURL string, workspaces ...string) error {
 		return prepareGemini(home)
 	case "opencode":
 		return prepareOpenCode(home, baseURL)
+	case "pi":
+		return preparePi(home, baseURL)
 	}
 	projects := map[string]any{}
 	for _, workspace := range workspaces {

@@ -278,3 +278,17 @@ func Description(input []byte) string {
 	}
 	return First(input, "description")
 }
+
+// ValueAt is where a member of the object at b[at] has its value; the end of b if
+// there is none.
+func ValueAt(b []byte, at int, name string) int {
+	for c := WalkAt(b, at); ; {
+		key, value, ok := c.Member()
+		if !ok {
+			return len(b)
+		}
+		if string(key) == name {
+			return c.Pos() - len(value)
+		}
+	}
+}

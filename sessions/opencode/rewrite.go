@@ -50,13 +50,13 @@ func signed(b []byte) []jsonlines.Span {
 	if whole == nil {
 		return nil
 	}
-	value := memberAt(b, 0, "value")
+	value := jsontext.ValueAt(b, 0, "value")
 	if jsontext.Text(jsontext.Lookup(b[value:], "type")) != "tool" {
 		return whole
 	}
 	var spans []jsonlines.Span
 	at := 0
-	for c := jsontext.WalkAt(b, memberAt(b, value, "state")); ; {
+	for c := jsontext.WalkAt(b, jsontext.ValueAt(b, value, "state")); ; {
 		key, result, ok := c.Member()
 		if !ok {
 			return append(spans, jsonlines.Span{Start: at, End: len(b)})
@@ -64,20 +64,6 @@ func signed(b []byte) []jsonlines.Span {
 		if slices.Contains(results, string(key)) {
 			spans = append(spans, jsonlines.Span{Start: at, End: c.Pos() - len(result)})
 			at = c.Pos()
-		}
-	}
-}
-
-// memberAt is where a member of the object at b[at] has its value; the end of b if
-// there is none.
-func memberAt(b []byte, at int, name string) int {
-	for c := jsontext.WalkAt(b, at); ; {
-		key, value, ok := c.Member()
-		if !ok {
-			return len(b)
-		}
-		if string(key) == name {
-			return c.Pos() - len(value)
 		}
 	}
 }

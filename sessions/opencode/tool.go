@@ -14,10 +14,8 @@ import (
 // targets are the inputs that name what a tool acts on, the first found wins.
 var targets = []string{"filePath", "command", "path", "pattern", "url", "query", "description", "prompt"}
 
-// target is the file or command a tool call acts on, or what it asks.
-func target(input []byte) string { return sessions.Brief(wholeTarget(input)) }
-
-// wholeTarget is what target is the beginning of: a patch has several files.
+// wholeTarget is the files or the command that a call acts on, or what it asks: a patch has
+// several files.
 func wholeTarget(input []byte) string {
 	return cmp.Or(strings.Join(sessions.Patched(patch(input)), "\n"), jsontext.First(input, targets...), hooks.Question(input))
 }
@@ -27,10 +25,11 @@ func patch(input []byte) string { return jsontext.Text(jsontext.Lookup(input, "p
 
 // readers are the tools that change no file of the workspace. Every other tool,
 // a foreign one above all, is taken to write.
-var readers = map[string]bool{
-	"read": true, "glob": true, "grep": true, "list": true, "webfetch": true, "websearch": true, "codesearch": true,
-	"todowrite": true, "todoread": true, "question": true, "skill": true, "lsp": true, "invalid": true,
-	"plan_enter": true, "plan_exit": true,
+func readers() []string {
+	return []string{
+		"read", "glob", "grep", "list", "webfetch", "websearch", "codesearch", "todowrite", "todoread", "question", "skill", "lsp", "invalid",
+		"plan_enter", "plan_exit",
+	}
 }
 
 // writers are the tools whose own work it is to write the file their input names.

@@ -32,7 +32,7 @@ func hear(home string) string {
 }
 
 func agents() []agent {
-	list := []agent{codex(), gemini(), openCode()}
+	list := []agent{codex(), gemini(), openCode(), pi()}
 	for _, version := range []string{clients.ClaudeCurrent, clients.ClaudeMiddle, clients.ClaudeOlder} {
 		list = append(list, claude(version))
 	}
@@ -115,19 +115,40 @@ func openCode() agent {
 		sessions: ".local/share/opencode/umbra/*.jsonl", id: baseName,
 		write: `[[write path=` + place + `/w/notes.txt content="one\n"]]`, fail: `[[read path=` + place + `/w/none.txt]]`,
 		listen: func(home, command string) error {
-			plugin, err := os.ReadFile(filepath.Join("sessions", "opencode", "plugin.js"))
-			if err != nil {
-				return err
-			}
-			word, err := json.Marshal(command)
-			if err != nil {
-				return err
-			}
-			dir := filepath.Join(home, ".config", "opencode", "plugin")
-			text := strings.Replace(string(plugin), `"@hook@"`, string(word), 1)
-			return errors.Join(os.MkdirAll(dir, 0o755), os.WriteFile(filepath.Join(dir, "umbra.js"), []byte(text), 0o600))
+			return placeScript(filepath.Join("sessions", "opencode", "plugin.js"), filepath.Join(home, ".config", "opencode", "plugin"), command)
 		},
 	}
+}
+
+// pi is heard by Umbra's extension.
+func pi() agent {
+	begin := []string{"--print"}
+	return agent{
+		name: "pi", version: clients.PiCurrent, begin: begin, resume: slices.Concat([]string{"--session", "ID"}, begin),
+		fork: slices.Concat([]string{"--fork", "ID"}, begin), sessions: ".pi/agent/sessions/*/*.jsonl",
+		id: func(file string) string {
+			_, id, _ := strings.Cut(baseName(file), "_")
+			return id
+		},
+		write: `[[write path=` + place + `/w/notes.txt content="one\n"]]`, fail: `[[read path=` + place + `/w/none.txt]]`,
+		listen: func(home, command string) error {
+			return placeScript(filepath.Join("sessions", "pi", "extension.js"), filepath.Join(home, ".pi", "agent", "extensions"), command)
+		},
+	}
+}
+
+// placeScript places a script of Umbra's that calls a command.
+func placeScript(script, dir, command string) error {
+	text, err := os.ReadFile(script)
+	if err != nil {
+		return err
+	}
+	word, err := json.Marshal(command)
+	if err != nil {
+		return err
+	}
+	text = bytes.Replace(text, []byte(`"@hook@"`), word, 1)
+	return errors.Join(os.MkdirAll(dir, 0o755), os.WriteFile(filepath.Join(dir, "umbra.js"), text, 0o600))
 }
 
 func baseName(file string) string { return strings.TrimSuffix(filepath.Base(file), ".jsonl") }

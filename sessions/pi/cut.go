@@ -1,0 +1,80 @@
+package pi
+
+import (
+	"io"
+
+	"github.com/umbra-vcs/umbra/sessions"
+	"github.com/umbra-vcs/umbra/sessions/jsonlines"
+)
+
+// Cut finds the end of the last exchange that the agent can go on from. It reads once, and
+// holds of each line what it goes on from and the calls that are open there.
+func (Adapter) Cut(r io.Reader) (sessions.Cut, error) { return jsonlines.Cut(r, &cutter{}) }
+
+type cutter struct {
+	tree   tree[standing]
+	length int64 // bytes up to the last good end
+	kept   int   // lines up to there
+	events int
+}
+
+// standing is how a conversation stands after a line.
+type standing struct {
+	open     []sessions.Tool // calls without their results
+	waiting  bool            // a prompt has no answer
+	answered bool            // there is an answer at all
+}
+
+func (s standing) isGood() bool { return s.answered && !s.waiting && len(s.open) == 0 }
+
+// Line implements jsonlines.Cutter.
+func (c *cutter) Line(b []byte, start int64) error {
+	c.events++
+	l, ok := parseLine(b)
+	if !ok || l.kind == typeSession {
+		return nil
+	}
+	above, _ := c.tree.below(l)
+	var s standing
+	if above != nil {
+		s = above.value
+	}
+	if l.kind == typeMessage {
+		s = s.after(parseMessage(l.message))
+	}
+	c.tree.add(l, above, s)
+	if s.isGood() {
+		c.length, c.kept = start+int64(len(b))+1, c.events
+	}
+	return nil
+}
+
+// Cut implements jsonlines.Cutter. What came before may matter wherever it is cut.
+func (c *cutter) Cut() (cut sessions.Cut, certain int64) {
+	cut = sessions.Cut{Length: c.length, Events: c.kept, Dropped: c.events - c.kept}
+	if c.tree.leaf != nil && cut.Dropped > 0 {
+		cut.Open = c.tree.leaf.value.open
+	}
+	return cut, 0
+}
+
+// after is how it stands after a message.
+func (s standing) after(m message) standing {
+	switch m.role {
+	case "user":
+		s.waiting = true
+	case "assistant":
+		s.waiting, s.answered, s.open = false, true, nil
+		if m.stop != stopAborted && m.stop != stopError {
+			s.open = m.calls
+		}
+	case "toolResult":
+		var calls sessions.Calls
+		for _, call := range s.open {
+			calls.Begin(call)
+		}
+		calls.End(m.call)
+		s.open = calls.Tools()
+	}
+	return s
+}

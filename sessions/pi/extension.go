@@ -1,0 +1,48 @@
+package pi
+
+import (
+	_ "embed"
+	"path/filepath"
+
+	"github.com/umbra-vcs/umbra/sessions"
+	"github.com/umbra-vcs/umbra/sessions/hooks"
+)
+
+//go:embed extension.js
+var extensionText []byte
+
+const (
+	extensionName = "umbra.js"
+	serverMark    = "const server = " // where the command of the server of Umbra's tools goes
+	noServer      = serverMark + "null"
+)
+
+// extension is Umbra's extension for pi.
+func extension() hooks.Script {
+	return hooks.Script{Text: extensionText, First: "// Umbra's extension for pi.", Last: "// The end of Umbra's extension "}
+}
+
+// HookFile is the extension's file. pi runs one of a project once its user trusts that; it
+// knows none that is a project's and unshared.
+func (a Adapter) HookFile(env sessions.Environ, scope sessions.Scope, projectDir string) string {
+	if scope == sessions.ScopeUser {
+		return filepath.Join(a.Root(env), "extensions", extensionName)
+	}
+	return filepath.Join(projectDir, ".pi", "extensions", extensionName)
+}
+
+// InstallHooks makes the extension. What its user has added about it stays.
+func (Adapter) InstallHooks(settings []byte, hookCommand string) ([]byte, error) {
+	return extension().Install(settings, hookCommand)
+}
+
+// UninstallHooks takes the extension out, and leaves another's file, and what its user has
+// added, alone.
+func (Adapter) UninstallHooks(settings []byte) (out []byte, remove bool, err error) {
+	return extension().Uninstall(settings)
+}
+
+// HookCommands returns the command that the extension calls.
+func (Adapter) HookCommands(settings []byte) (commands, missing []string, err error) {
+	return extension().Commands(settings)
+}
