@@ -37,7 +37,7 @@ type dialect struct {
 
 // speaks is the dialect of the person's agent.
 func (p *person) speaks() dialect {
-	d, ok := map[string]func() dialect{"claude": claudeDialect, "codex": codexDialect, "gemini": geminiDialect, "opencode": openCodeDialect}[p.client.Agent]
+	d, ok := map[string]func() dialect{"claude": claudeDialect, "codex": codexDialect, "gemini": geminiDialect, "opencode": openCodeDialect, "pi": piDialect}[p.client.Agent]
 	if !ok {
 		p.Fatalf("nobody speaks to %s", p.client.Agent)
 	}
@@ -185,5 +185,20 @@ func openCodeDialect() dialect {
 			}
 			return strings.TrimSuffix(line, "\n")
 		},
+	}
+}
+
+func piDialect() dialect {
+	return dialect{
+		headless: []string{"pi", "--print"}, ask: lastWord,
+		tool:     func(name string) string { return "mcp__umbra__" + name },
+		terminal: []string{"pi"}, ready: "/128k (auto)",
+		turn: func(k *talk, name, written, shell string) (string, []string) {
+			return fmt.Sprintf("[[write path=%s content=%q]]", name, written), []string{
+				fmt.Sprintf(`call write {"content":%q,"path":%q}`, written, name), "result: Successfully wrote to " + name,
+				fmt.Sprintf(`call bash {"command":%q}`, shell), "result: " + k.workspace + "\n" + strings.TrimSuffix(written, "\n"),
+			}
+		},
+		plain: func(line string) string { return strings.TrimSuffix(line, "\n") },
 	}
 }

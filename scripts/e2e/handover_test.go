@@ -18,11 +18,12 @@ func TestHandover(t *testing.T) {
 		"codex":    func(t *testing.T) clients.Client { return clients.Codex(t, clients.CodexCurrent) },
 		"gemini":   func(t *testing.T) clients.Client { return clients.Gemini(t, clients.GeminiCurrent) },
 		"opencode": func(t *testing.T) clients.Client { return clients.OpenCode(t, clients.OpenCodeCurrent) },
+		"pi":       func(t *testing.T) clients.Client { return clients.Pi(t, clients.PiCurrent) },
 	} {
 		t.Run(agent, func(t *testing.T) {
 			t.Parallel()
 			p := newPersonWith(t, client(t))
-			if agent != "opencode" { // whose plugin comes with the launch
+			if agent != "opencode" && agent != "pi" { // whose plugin comes with the launch
 				p.umbra("hooks", "install", agent)
 			}
 			p.handover()

@@ -74,6 +74,9 @@ func TestToolsOfOthers(t *testing.T) {
 		"opencode": {func(t *testing.T) *person {
 			return newPersonWith(t, clients.OpenCode(t, clients.OpenCodeCurrent), "UMBRA_NO_DAEMON=1")
 		}, "umbra_snapshot"},
+		"pi": {func(t *testing.T) *person {
+			return newPersonWith(t, clients.Pi(t, clients.PiCurrent), "UMBRA_NO_DAEMON=1")
+		}, "mcp__umbra__snapshot"},
 		"gemini": {func(t *testing.T) *person {
 			p := newPersonWith(t, clients.Gemini(t, clients.GeminiCurrent), "UMBRA_NO_DAEMON=1")
 			p.umbra("hooks", "install", "gemini")

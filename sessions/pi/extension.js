@@ -39,7 +39,7 @@ const call = (event, patience) =>
 export default function umbra(pi) {
   if (server) {
     try {
-      pi.registerMcpServer("umbra", { command: server[0], args: server.slice(1) })
+      pi.registerMcpServer("umbra", { command: server[0], args: server.slice(1), exposure: "direct" })
     } catch {} // its user has one of that name
   }
 
@@ -97,7 +97,8 @@ export default function umbra(pi) {
   on("before_agent_start", async () => {
     const content = context
     context = undefined
-    if (content) return { message: { customType: "umbra", content, display: true } }
+    // It follows the prompt as a message of the user's: the tags tell the model that it is none.
+    if (content) return { message: { customType: "umbra", content: `<system-reminder>\n${content}\n</system-reminder>`, display: true } }
   })
 
   on("tool_call", async ({ toolName, toolCallId, input }, ctx) => {

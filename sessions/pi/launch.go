@@ -20,7 +20,8 @@ var pickers = []string{"--session", "--session-id", "--continue", "--resume", "-
 // subcommands run no session.
 var subcommands = []string{"install", "remove", "uninstall", "update", "list", "config", "auth", "mcp"}
 
-// Launch is the command line that starts or resumes pi. What the user's command says about
+// Launch is the command line that starts or resumes pi, which chooses the id of a new
+// session itself: given one, it warns its user that there is none of that id. What the user's command says about
 // which conversation to open gives way to a resumption, and so does its prompt, unless the
 // command is fresh: it was sent long ago.
 func (a Adapter) Launch(o sessions.Launch) (sessions.Command, error) {
@@ -65,9 +66,6 @@ func (l *launch) pickSession() {
 		l.cmd.SessionID = l.o.SessionID
 	case l.args.Has("--session-id") && !l.args.Has("--fork"):
 		l.cmd.SessionID, _ = l.args.Value("--session-id")
-	case !l.args.Has(pickers...) && l.o.SessionID != "":
-		l.args = l.args.First("--session-id", l.o.SessionID)
-		l.cmd.SessionID = l.o.SessionID
 	}
 }
 

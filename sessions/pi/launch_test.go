@@ -17,16 +17,16 @@ func TestLaunch(t *testing.T) {
 		want    string
 		session string
 	}{
-		{"pi", sessions.Launch{SessionID: id}, "pi --session-id " + id, id},
-		{"pi --model m hello", sessions.Launch{SessionID: id}, "pi --session-id " + id + " --model m -- hello", id},
-		{"pi -p hello", sessions.Launch{SessionID: id}, "pi --session-id " + id + " -p -- hello", id},
+		{"pi", sessions.Launch{SessionID: id}, "pi", ""},
+		{"pi --model m hello", sessions.Launch{SessionID: id}, "pi --model m -- hello", ""},
+		{"pi -p hello", sessions.Launch{SessionID: id}, "pi -p -- hello", ""},
 		{"pi --continue", sessions.Launch{SessionID: id}, "pi --continue", ""},
 		{"pi --session-id mine", sessions.Launch{SessionID: id}, "pi --session-id mine", "mine"},
-		{"pi -nt -ne", sessions.Launch{SessionID: id}, "pi --session-id " + id + " --no-tools --no-extensions", id},
+		{"pi -nt -ne", sessions.Launch{SessionID: id}, "pi --no-tools --no-extensions", ""},
 		{"pi -c --name n old words", sessions.Launch{SessionID: id, Resume: true}, "pi --session " + id + " --name n", id},
 		{"pi -p old", sessions.Launch{SessionID: id, Resume: true, Prompt: "-new"}, "pi --session " + id + " -p -- -new", id},
 		{"pi new", sessions.Launch{SessionID: id, Resume: true, Fresh: true}, "pi --session " + id + " -- new", id},
-		{"pi", sessions.Launch{SessionID: id, Prompt: "@file"}, "pi --session-id " + id + " --  @file", id},
+		{"pi", sessions.Launch{SessionID: id, Prompt: "@file"}, "pi --  @file", ""},
 		{"node /x/pi-coding-agent/dist/cli.js -r", sessions.Launch{SessionID: id, Resume: true}, "node /x/pi-coding-agent/dist/cli.js --session " + id, id},
 		{"pi list", sessions.Launch{SessionID: id}, "pi list", ""},
 	} {
@@ -74,7 +74,7 @@ func TestLaunchExtension(t *testing.T) {
 	}
 	installed := func(o *sessions.Launch) { o.ReadFile = func(string) ([]byte, error) { return ours, nil } }
 	plain := launch(func(*sessions.Launch) {})
-	if !plain.Hooked || !slices.Equal(plain.Argv, []string{"pi", "--extension", "/settings/umbra.js", "--session-id", "s"}) || placed(plain) != string(ours) {
+	if !plain.Hooked || !slices.Equal(plain.Argv, []string{"pi", "--extension", "/settings/umbra.js"}) || placed(plain) != string(ours) {
 		t.Errorf("plain: %+v", plain)
 	}
 	tools := func(o *sessions.Launch) { o.Server.Command = []string{"/bin/umbra", "mcp"} }
