@@ -15,6 +15,9 @@ var (
 	IDPrefixPattern = LazyPattern(`^[0-9a-f][0-9a-f-]{3,35}$`)
 )
 
+// AgentNames are the names of the agents that Umbra knows, for people.
+const AgentNames = "claude, codex, gemini, opencode or pi"
+
 // LazyPattern is a regular expression that is compiled when it is first needed: a
 // hook's process needs none.
 func LazyPattern(text string) func() *regexp.Regexp {

@@ -47,11 +47,11 @@ left (exit code 3); --continue makes one more attempt, --abort leaves the files 
 --reject puts all back as it was before.`,
 		Flags: []flags.Flag{
 			flags.String("check", "run `COMMAND` in the workspace: is it good?", &o.check),
-			flags.String("reviewer", "instead, have an `AGENT` review what was changed: claude, codex, gemini or opencode", &o.reviewer),
+			flags.String("reviewer", "instead, have an `AGENT` review what was changed: "+missions.AgentNames, &o.reviewer),
 			flags.String("max", "attempts at findings of a severity: `LIST` (low=5,medium=3,high=1,critical=0)", &o.most),
 			flags.Int("max-total", "`N` attempts in all (10)", &o.total),
 			flags.Duration("backoff", "wait `DURATION` before the second attempt, twice as long before each further one", &o.backoff),
-			flags.String("fixer", "another `AGENT`, in a mission of its own in the same workspace: claude, codex, gemini or opencode", &o.fixer),
+			flags.String("fixer", "another `AGENT`, in a mission of its own in the same workspace: "+missions.AgentNames, &o.fixer),
 			flags.Duration("timeout", "end the agent, or the reviewer, `DURATION` after its start", &o.timeout),
 			flags.Bool("continue", "go on with what was interrupted or killed, or make one more attempt", &o.goesOn),
 			flags.Bool("status", "show what waits", &o.status),

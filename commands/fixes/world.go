@@ -220,7 +220,7 @@ func (w *world) Work(ctx context.Context, prompt string, turn int) (problem stri
 	case stopped || ctx.Err() != nil:
 		return "", errors.Join(ctx.Err(), context.Canceled)
 	case outcome.Ended == forks.EndedNotBegun:
-		return "", missions.Errorf(missions.KindFailed, "--fixer has another agent do it: claude, codex, gemini or opencode",
+		return "", missions.Errorf(missions.KindFailed, "--fixer has another agent do it: "+missions.AgentNames,
 			"the agent of %s was not begun: %s", outcome.Mission, outcome.Problem)
 	case !outcome.IsGood():
 		return outcome.How(w.fix.Timeout), nil

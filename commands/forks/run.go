@@ -30,7 +30,7 @@ and umbra mission resume goes on with each. The exit code is 3 if not all ended 
 		Flags: []flags.Flag{
 			flags.Strings("prompt", "a fork's prompt: `TEXT` (may be repeated)", &o.prompts),
 			flags.Int("count", "make `K` forks for each prompt", &o.count),
-			flags.String("agent", "another `AGENT`, with the files alone: claude, codex, gemini or opencode", &o.agent),
+			flags.String("agent", "another `AGENT`, with the files alone: "+missions.AgentNames, &o.agent),
 			flags.String("model", "let the agent use `MODEL`", &o.model),
 			flags.Duration("timeout", "end an agent `DURATION` after its start", &o.timeout),
 			flags.String("name", "call the forks `NAME`, with numbers if they are several", &o.name),

@@ -32,7 +32,7 @@ All words of QUERY are to be in one message, call, name or line, in capitals or 
 where it came about. What forks share is found at the mission where it was said.`,
 		Flags: []flags.Flag{
 			flags.String("mission", "only what was said and done in `MISSION`", &o.mission),
-			flags.String("agent", "only missions of `AGENT`: claude, codex, gemini or opencode", &o.agent),
+			flags.String("agent", "only missions of `AGENT`: "+missions.AgentNames, &o.agent),
 			flags.String("since", "not older than `TIME`: 10m, 2h, 3d, 2026-01-31", &o.since),
 			flags.String("in", "only in `PLACE,…`: prompts, answers, tools, commands, messages, paths, or files, their content as it ever was", &o.in),
 			flags.Int("n", "no more than `N`", &o.limit),

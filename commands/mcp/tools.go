@@ -256,7 +256,7 @@ type runForkInput struct {
 	Prompts []string `json:"prompts" jsonschema:"what each fork is to do: one fork for each prompt"`
 	Moment  string   `json:"moment,omitempty" jsonschema:"the moment to fork, such as login@3; without it, you as you are now"`
 	Name    string   `json:"name,omitempty" jsonschema:"what to call the forks; they are numbered if they are several"`
-	Agent   string   `json:"agent,omitempty" jsonschema:"another agent than you, with the files alone: claude, codex, gemini or opencode"`
+	Agent   string   `json:"agent,omitempty" jsonschema:"another agent than you, with the files alone: claude, codex, gemini, opencode or pi"`
 	Model   string   `json:"model,omitempty" jsonschema:"the model that they are to use"`
 	Minutes int      `json:"minutes,omitempty" jsonschema:"end a fork's agent after this time"`
 }

@@ -29,13 +29,13 @@ func missionNewCommand() *call.Verb {
 	var o missionNewOptions
 	own := append([]flags.Flag{
 		flags.String("clone", "fork `MISSION|MOMENT`: its files and its conversation", &o.clone),
-		flags.String("agent", "the `AGENT`: claude, codex, gemini or opencode", &o.agent),
+		flags.String("agent", "the `AGENT`: "+missions.AgentNames, &o.agent),
 	}, o.flags()...)
 	return &call.Verb{
 		Name: "new", After: "[-- COMMAND…]", Short: "begin a mission, and launch its agent here",
 		Long: `The workspace is the top of the Git repository that holds the current directory,
 else that directory; the agent runs in the current directory. Its agent is the
-first of claude, codex, gemini and opencode on PATH, else $SHELL; or COMMAND.
+first of claude, codex, gemini, opencode and pi on PATH, else $SHELL; or COMMAND.
 The exit code is the agent's own; 125 if Umbra failed before COMMAND ran.
 With --clone it is a fork: see umbra fork --help.`,
 		Flags: append(own, o.forkFlags()...),

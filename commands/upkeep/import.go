@@ -20,7 +20,7 @@ func Import(file func(c *call.Call, file, name string) error) *call.Verb {
 	var o importOptions
 	return &call.Verb{
 		Name: "import", Args: "[agents|FILE]", Max: 1, Short: "keep the sessions that your agents have stored, or read what umbra export wrote",
-		Long: `Each session of Claude Code, Codex, Gemini CLI and OpenCode in their own stores that is no
+		Long: `Each session of Claude Code, Codex, Gemini CLI, OpenCode and pi in their own stores that is no
 mission's becomes a closed mission, with its conversation as it is and the files as they
 are now: umbra mission resume and umbra fork go on with it, also when the agent has deleted
 it. Nothing is changed in the stores. Do it again at any time: what is kept already is passed
@@ -31,7 +31,7 @@ OpenCode, only sessions that ran with Umbra's plugin are found.
 With FILE, the missions that umbra export has written to it are NAME/MISSION here, as if
 they were fetched from a remote: umbra log reads one, umbra fork goes on with it.`,
 		Flags: []flags.Flag{
-			flags.String("agent", "only the sessions of `AGENT`: claude, codex, gemini, opencode", &o.agent),
+			flags.String("agent", "only the sessions of `AGENT`: "+missions.AgentNames, &o.agent),
 			flags.String("since", "no session that was written last before `TIME`: 2h, 3d, 2026-01-31", &o.since),
 			flags.Bool("preview", "only list", &o.preview),
 			flags.String("as", "of a FILE: the `NAME` in front of its missions (default: the file's)", &o.as),

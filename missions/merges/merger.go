@@ -135,7 +135,7 @@ func (g *Merger) checkMerger(agent string) error {
 	case agent == "":
 		return nil
 	case g.Adapter(agent) == nil:
-		return missions.Errorf(missions.KindUsage, "--merger claude, codex, gemini or opencode", "%s is no agent that umbra knows", agent)
+		return missions.Errorf(missions.KindUsage, "--merger "+missions.AgentNames, "%s is no agent that umbra knows", agent)
 	}
 	return g.CheckHeadless(agent, agent)
 }
