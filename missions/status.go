@@ -40,6 +40,8 @@ type Status struct {
 	ForkExpiry *ForkExpiry `json:"fork_expiry,omitempty"`
 	// Budget is what the home takes, once storage.max_bytes is nearly used up; nil before.
 	Budget *Budget `json:"budget,omitempty"`
+	// Tightening is what becomes of old snapshots by itself once that is reached; nil: nothing.
+	Tightening *Tightening `json:"tightening,omitempty"`
 	// Pushes are the remotes of any project that missions are pushed to by themselves.
 	Pushes   []AutomaticPush `json:"pushes,omitempty"`
 	Problems []Problem       `json:"problems"`

@@ -25,8 +25,10 @@ type Usage struct {
 	// ForkExpiry is what becomes by itself of forks that are over; nil: nothing.
 	ForkExpiry *ForkExpiry `json:"fork_expiry,omitempty"`
 	// Budget is what the home takes, once storage.max_bytes is nearly used up; nil before.
-	Budget   *Budget   `json:"budget,omitempty"`
-	Problems []Problem `json:"problems"`
+	Budget *Budget `json:"budget,omitempty"`
+	// Tightening is what becomes of old snapshots by itself once that is reached; nil: nothing.
+	Tightening *Tightening `json:"tightening,omitempty"`
+	Problems   []Problem   `json:"problems"`
 }
 
 // ProjectUsage is one shadow repository.
@@ -69,6 +71,24 @@ type Budget struct {
 	Bytes      int64     `json:"bytes"`
 	MaxBytes   int64     `json:"max_bytes"`
 	MeasuredAt time.Time `json:"measured_at"`
+}
+
+// Tightening is what becomes of old snapshots by itself once storage.max_bytes is reached, where
+// the configuration asks for pruning by itself.
+type Tightening struct {
+	// Policy is what stays at least, in one line, and From the moment from which on it may come
+	// to that.
+	Policy string    `json:"policy"`
+	From   time.Time `json:"from,omitzero"`
+	// PrunedAt is when snapshots went last for that, Kept what stayed, Dropped how many went, Bytes
+	// what that gave back.
+	PrunedAt time.Time `json:"pruned_at,omitzero"`
+	Kept     string    `json:"kept,omitempty"`
+	Dropped  int       `json:"dropped,omitempty"`
+	Bytes    int64     `json:"bytes,omitempty"`
+	// Problem is why not all was done when it was tried last, Fix what to type.
+	Problem string `json:"problem,omitempty"`
+	Fix     string `json:"fix,omitempty"`
 }
 
 // IsReached reports whether nothing more is written.

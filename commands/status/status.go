@@ -140,6 +140,9 @@ func writeRoom(p *print.Printer, s missions.Status) {
 	if b := s.Budget; b != nil && !b.IsReached() { // else it is a problem
 		p.Folded(wording.Budget(p, *b) + " (umbra du says what could be given back, and by which command)")
 	}
+	if t := s.Tightening; t != nil && (s.Budget != nil || t.Problem != "") {
+		p.Folded(print.Clean(wording.Tightening(p, *t)))
+	}
 	if e := s.TrashExpiry; e != nil && (e.Waiting > 0 || e.Problem != "") {
 		p.Folded(print.Clean(wording.TrashExpiry(p, *e)))
 	}

@@ -64,6 +64,9 @@ func describeUsage(p *print.Printer, u missions.Usage) {
 	if b := u.Budget; b != nil {
 		p.Line("%s", wording.Budget(p, *b))
 	}
+	if t := u.Tightening; t != nil {
+		p.Line("%s", print.Clean(wording.Tightening(p, *t)))
+	}
 	for _, w := range u.Freeable {
 		p.Line("%s could be given back: %s", print.Size(w.Bytes), print.Clean(w.What))
 		p.Line("  to type: %s", print.Clean(w.Fix))

@@ -58,7 +58,7 @@ const RestEvery = 10 * time.Minute
 // for which there are errands, in a process of its own, where this one may not do it. What is
 // borrowed is no reason: a command is not followed by a process for each clone.
 func (e *Examiner) StartHousekeeping(p *projects.Project) {
-	if e.StartHousekeeper == nil || e.Space.CheckRoom() != nil {
+	if e.StartHousekeeper == nil || !e.MayKeepHouse() {
 		return
 	}
 	b, err := upkeep.BulkOf(p.Store) // doctor says what is wrong
@@ -66,6 +66,12 @@ func (e *Examiner) StartHousekeeping(p *projects.Project) {
 	if err == nil && Due.needsHousekeeping(b) || due.any() || e.rooms.Prunes.IsDue(p) {
 		e.startApart(p, due, e.StartHousekeeper)
 	}
+}
+
+// MayKeepHouse reports whether there is room for housekeeping. Once storage.max_bytes is reached
+// there is for what gives room back.
+func (e *Examiner) MayKeepHouse() bool {
+	return e.Space.CheckRoom() == nil || e.Space.CheckDisk() == nil && (e.rooms.Prunes.IsTighteningDue() || e.rooms.Emptier.IsExpiryDue())
 }
 
 // StartDaily has start begin the housekeeping of a project that is to be pruned by itself, or for
@@ -84,13 +90,16 @@ func (e *Examiner) StartDaily(start func(dir string) error) {
 
 // errands are what the process that does a project's housekeeping does as well: daily for the
 // whole home, whichever project it is, and for the project itself.
-type errands struct{ imports, expiry, forks, pushes, index bool }
+type errands struct{ imports, expiry, forks, room, pushes, index bool }
 
-func (d errands) any() bool { return d.imports || d.expiry || d.forks || d.pushes || d.index }
+func (d errands) any() bool { return d.imports || d.expiry || d.forks || d.room || d.pushes || d.index }
 
 // homeDue are the errands for the whole home.
 func (e *Examiner) homeDue() errands {
-	return errands{imports: e.rooms.Imports.IsImportDue(), expiry: e.rooms.Emptier.IsExpiryDue(), forks: e.rooms.Retirer.AreForksDue()}
+	return errands{
+		imports: e.rooms.Imports.IsImportDue(), expiry: e.rooms.Emptier.IsExpiryDue(), forks: e.rooms.Retirer.AreForksDue(),
+		room: e.rooms.Prunes.IsTighteningDue(),
+	}
 }
 
 // errandsFor are those and the project's own.
@@ -161,6 +170,13 @@ func (e *Examiner) HousekeepWhenQuiet(ctx context.Context, dir string, pause tim
 	if err != nil {
 		return missions.Housekeeping{}, home.LockError(err)
 	}
+	if b := e.Space.Budget(); b != nil && b.IsReached() {
+		err := e.giveRoomBack(ctx)
+		if err != nil {
+			err = errors.Join(err, os.WriteFile(e.vainFile(p), nil, 0o600))
+		}
+		return missions.Housekeeping{Project: p.Name, At: e.Now()}, errors.Join(err, held.Release())
+	}
 	var done missions.Housekeeping
 	onlyPushes := e.onlyPushes(p)
 	if onlyPushes {
@@ -181,6 +197,9 @@ func (e *Examiner) HousekeepWhenQuiet(ctx context.Context, dir string, pause tim
 	if merr := e.Space.Measure(); merr != nil { // for status to say once the home takes nearly all it may
 		e.Logger.Warn("measure the home", "error", merr)
 	}
+	if terr := e.rooms.Prunes.TightenWhenFull(ctx); terr != nil && ctx.Err() == nil {
+		e.Logger.Warn("note that there is little room left", "error", terr)
+	}
 	// Whatever is wrong with this project, or hangs where a session's agent worked.
 	if ierr := e.rooms.Imports.ImportWhenDue(ctx); ierr != nil && ctx.Err() == nil {
 		e.Logger.Warn("import sessions", "error", ierr)
@@ -189,6 +208,16 @@ func (e *Examiner) HousekeepWhenQuiet(ctx context.Context, dir string, pause tim
 		e.indexUntilStirred(ctx, p, pause)
 	}
 	return done, err
+}
+
+// giveRoomBack is all the housekeeping there is once storage.max_bytes is reached: no snapshot is
+// taken then that could have to wait.
+func (e *Examiner) giveRoomBack(ctx context.Context) error {
+	if err := e.Space.CheckDisk(); err != nil {
+		return err
+	}
+	err := e.rooms.Emptier.ExpireWhenDue(ctx)
+	return errors.Join(err, e.rooms.Prunes.TightenWhenFull(ctx))
 }
 
 // indexUntilStirred indexes the project's conversations for searches. A snapshot ends it: it

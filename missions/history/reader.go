@@ -41,14 +41,15 @@ type Reader struct {
 	// prunes hands it in.
 	Prunable func(context.Context, missions.Caller) ([]missions.UsageItem, []missions.Problem)
 
-	// Prunings are what was dropped by itself, and what will be. The room of prunes hands it in.
-	Prunings func() []missions.Pruning
+	ByItself
+}
 
-	// TrashExpiry is what becomes of the trash by itself. The room of the trash hands it in.
+// ByItself says what goes by itself. The rooms that have it go hand it in.
+type ByItself struct {
+	Prunings    func() []missions.Pruning   // of old snapshots: what was dropped, and what will be
+	Tightening  func() *missions.Tightening // of old snapshots once there is no room
 	TrashExpiry func() *missions.TrashExpiry
-
-	// ForkExpiry is what becomes by itself of forks that are over. Their room hands it in.
-	ForkExpiry func() *missions.ForkExpiry
+	ForkExpiry  func() *missions.ForkExpiry
 }
 
 // New makes a Reader.

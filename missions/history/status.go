@@ -42,6 +42,7 @@ func (rd *Reader) Status(ctx context.Context, r missions.StatusRequest) (mission
 		s.Problems = append(s.Problems, missions.Problem{Message: e.Message, Fix: e.Hint})
 	}
 	s.Expiring, s.DailyImport, s.Prunings = rd.Expiring(r.Caller), rd.DailyImport(), rd.Prunings()
+	s.Tightening = rd.Tightening()
 	s.TrashExpiry, s.ForkExpiry, s.Pushes, s.Budget = rd.TrashExpiry(), rd.ForkExpiry(), rd.Pushes(), rd.Space.Budget()
 	if refused := rd.agents.RefusalProblem(at); refused != nil {
 		s.Problems = append(s.Problems, *refused)

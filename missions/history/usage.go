@@ -36,6 +36,7 @@ func (rd *Reader) Usage(ctx context.Context, r missions.UsageRequest) (missions.
 		u.Freeable, u.Problems = append(u.Freeable, old...), append(u.Problems, problems...)
 	}
 	u.Prunings, u.TrashExpiry, u.ForkExpiry = rd.Prunings(), rd.TrashExpiry(), rd.ForkExpiry()
+	u.Tightening = rd.Tightening()
 	measureHome(&u, rd.Home)
 	u.Bytes += sumBytes(u.Other) + sumProjectBytes(u.Projects)
 	u.Budget = rd.Space.BudgetAt(u.Bytes, rd.Now())

@@ -21,7 +21,7 @@ const ErasedDir = ".erased"
 // homeEntryNames are the names of what Umbra keeps in a home beside HomeDirs, and beside
 // what it keeps for each machine; those that end with a star begin so.
 var homeEntryNames = [...]string{
-	"index", "projects.json*", "known.json", "importing.json", "trash.json", "forks.json", "config.yml", "config.kept.yml", "automations.log*",
+	"index", "projects.json*", "known.json", "importing.json", "trash.json", "forks.json", "tightening.json", "config.yml", "config.kept.yml", "automations.log*",
 	"lock", "usage.json", HooksFile, "daemon.log*", "machine-id", ".umbra-*", ErasedDir,
 }
 

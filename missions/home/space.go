@@ -87,28 +87,45 @@ func diskFreeFiles(dir string) (left uint64, counted bool) {
 // written to. It costs three calls of the system, but for rare moments when the home is
 // measured.
 func (s *Space) CheckRoom() error {
-	if err := s.Home.CheckWritable(); err != nil {
+	free, known, err := s.checkDisk()
+	if err != nil || !known || s.Limits.MaxBytes <= 0 {
 		return err
 	}
-	free, err := s.FreeBytes(s.Home.Dir)
+	return s.checkBudget(free)
+}
+
+// CheckDisk is CheckRoom without storage.max_bytes: for what gives room back.
+func (s *Space) CheckDisk() error {
+	_, _, err := s.checkDisk()
+	return err
+}
+
+// checkDisk says what is free where it can be written, if that is known.
+func (s *Space) checkDisk() (free uint64, known bool, err error) {
+	if err := s.Home.CheckWritable(); err != nil {
+		return 0, false, err
+	}
+	free, err = s.FreeBytes(s.Home.Dir)
 	if err != nil {
-		return nil // whatever is wrong, the write will say
+		return 0, false, nil // whatever is wrong, the write will say
 	}
 	if floor := max(MinFreeBytes, s.Limits.KeepFree); free < uint64(floor) {
-		return missions.Errorf(missions.KindFailed, "free some space on that disk, then try again", "%w", &shortageError{
+		return 0, false, missions.Errorf(missions.KindFailed, "free some space on that disk, then try again", "%w", &shortageError{
 			"the disk is nearly full",
 			fmt.Sprintf("only %d MiB are free on the disk of %s; below %d MiB Umbra writes nothing", free>>20, s.Home.Dir, floor>>20),
 		})
 	}
 	if left, counted := diskFreeFiles(s.Home.Dir); counted && left < minFreeFiles {
-		return missions.Errorf(missions.KindFailed, "remove some files on that disk, then try again", "%w", &shortageError{
+		return 0, false, missions.Errorf(missions.KindFailed, "remove some files on that disk, then try again", "%w", &shortageError{
 			"the disk takes no more files",
 			fmt.Sprintf("the disk of %s has inodes for %d more files; below %d Umbra writes nothing", s.Home.Dir, left, minFreeFiles),
 		})
 	}
-	if s.Limits.MaxBytes <= 0 {
-		return nil
-	}
+	return free, true, nil
+}
+
+// checkBudget is why nothing may be written though the disk has room.
+func (s *Space) checkBudget(free uint64) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.LastUsage == nil {

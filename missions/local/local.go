@@ -165,7 +165,7 @@ func New(o Options) (*Service, error) {
 	s.Pruner, s.Emptier = prunes.New(d, s.Finder, s.Observer), trash.NewEmptier(s.Bin)
 	s.Reader.Prunable, s.Reader.Prunings, s.Reader.TrashExpiry = s.Pruner.Prunable, s.Pruner.Prunings, s.Emptier.TrashExpiry
 	s.Retirer = retires.New(d, s.Observer, s.Bin, looker{s.Lander, s.Reader})
-	s.Reader.ForkExpiry = s.Retirer.ForkExpiry
+	s.Reader.ForkExpiry, s.Reader.Tightening = s.Retirer.ForkExpiry, s.Pruner.Tightening
 	s.Examiner = doctor.New(d, doctor.Rooms{
 		Conversations: s.Library, Snapshots: s.Taker, Presence: s.Observer, Agents: s.Launcher,
 		Restores: s.Restorer, Handovers: s.Scheduler, Forks: s.Forker, Hooks: s.Installer, Remotes: s.Carrier, Prunes: s.Pruner,

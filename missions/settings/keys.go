@@ -87,7 +87,7 @@ func Keys() []Key {
 		{Name: "retention.keep_daily", example: "60", field: func(c *Config) any { return &c.Retention.KeepDaily },
 			Help: "it keeps the newest turn of so many days that have one"},
 		{Name: "retention.auto", counts: serving, example: "true", field: func(c *Config) any { return &c.Retention.Auto },
-			Help: "old snapshots are dropped by this policy, as config.yml has it, without umbra prune: from a week after umbra status could say so first"},
+			Help: "old snapshots are dropped by this policy, as config.yml has it, without umbra prune: from a week after umbra status could say so first; once storage.max_bytes is reached by a tighter one, down to keep_last, a day after it could say that"},
 		{Name: "retention.trash", counts: serving, never: true, least: int64(day), example: "30d", field: func(c *Config) any { return &c.Retention.Trash },
 			Help: "what umbra mission rm moved to the trash so long ago is removed for good, as config.yml has it, without umbra trash empty: from a week after umbra status could say so first"},
 		{Name: "retention.forks", counts: serving, never: true, least: int64(day), example: "14d", field: func(c *Config) any { return &c.Retention.Forks },

@@ -58,7 +58,7 @@ func (h *housekeeper) enter() (leave func()) {
 // What is overdue waits for no such moment: there may never be one.
 func (h *housekeeper) begin(inTurn bool) {
 	s := h.server
-	if s.space.CheckRoom() != nil {
+	if !s.local.MayKeepHouse() {
 		return
 	}
 	urgency := doctor.Due
@@ -90,7 +90,8 @@ func (h *housekeeper) end() {
 
 func (h *housekeeper) run(ctx context.Context, urgency doctor.Urgency) {
 	s := h.server
-	if urgency == doctor.Due {
+	full := s.space.CheckRoom() != nil // then a process gives room back, and no more is done
+	if urgency == doctor.Due && !full {
 		if err := s.local.FillIndex(ctx); err != nil && ctx.Err() == nil {
 			s.log.Warn("fill the index", "error", err)
 		}
@@ -99,7 +100,7 @@ func (h *housekeeper) run(ctx context.Context, urgency doctor.Urgency) {
 		}
 	}
 	for _, dir := range s.local.ProjectsToHousekeep(urgency) {
-		if ctx.Err() != nil || !h.mayTry(dir) {
+		if ctx.Err() != nil || full || !h.mayTry(dir) {
 			continue
 		}
 		done, err := s.local.Housekeep(ctx, dir)
