@@ -40,6 +40,8 @@ type Entry struct {
 	PromotedFrom string      `json:"promoted_from,omitempty"` // the fork's newest snapshot
 	Operation    string      `json:"operation,omitempty"`
 	TakenBack    bool        `json:"taken_back,omitempty"` // by a restore, an undo or a redo since
+	// TurnTakenBack says in a log that its turn is taken back with its beginning.
+	TurnTakenBack bool `json:"turn_taken_back,omitempty"`
 	Partial      bool        `json:"partial"`
 	// LostBefore is the snapshot before, if that is lost: Parent is then what is left of
 	// those before it.

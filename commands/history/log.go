@@ -104,9 +104,8 @@ func writeLog(p *print.Printer, list []missions.Entry, o logOptions) {
 			end++
 		}
 		begins, from := len(t.Rows), at
-		whole := isTakenBack(list[at:end]) // which the heading says
 		for _, e := range list[at:end] {
-			t.Rows = append(t.Rows, o.row(p, e, takenBackMark(e.TakenBack && !whole)))
+			t.Rows = append(t.Rows, o.row(p, e, takenBackMark(e.TakenBack && !e.TurnTakenBack))) // else the heading says it
 		}
 		t.Rows[begins].Before = func(p *print.Printer) {
 			if from > 0 {
@@ -160,7 +159,7 @@ func writeChapter(p *print.Printer, list []missions.Entry, at, end int, o logOpt
 			took = lasted(list[at:end]) + took
 		}
 	}
-	title = print.Clean(title) + takenBackMark(isTakenBack(list[at:end]))
+	title = print.Clean(title) + takenBackMark(list[at].TurnTakenBack)
 	said := promptOf(list[at:end])
 	if !p.Fits(title + took + "  " + print.Cut(said, leastPrompt)) {
 		took = "" // what was asked for says more
@@ -179,13 +178,6 @@ func writeChapter(p *print.Printer, list []missions.Entry, at, end int, o logOpt
 			p.Line("")
 		}
 	}
-}
-
-// isTakenBack reports whether operations, which may be listed with it themselves, have taken
-// back all that is listed of a turn.
-func isTakenBack(turn []missions.Entry) bool {
-	return slices.ContainsFunc(turn, func(e missions.Entry) bool { return e.TakenBack }) &&
-		!slices.ContainsFunc(turn, func(e missions.Entry) bool { return !e.TakenBack && e.Operation == "" })
 }
 
 func takenBackMark(is bool) string {

@@ -130,6 +130,24 @@ func TestLogHeadings(t *testing.T) {
 	}
 }
 
+// TestTakenBackTurns: a turn that is taken back is marked in its heading, whatever came
+// after it that is not, and one that is taken back in part in its rows.
+func TestTakenBackTurns(t *testing.T) {
+	t.Parallel()
+	list := []missions.Entry{
+		{Address: "m@2.3", Turn: 2, Mission: "m", Triggers: []string{"manual"}, Message: "before the restore", TurnTakenBack: true},
+		{Address: "m@2", Turn: 2, Mission: "m", Triggers: []string{"idle"}, Message: "turn ended", TakenBack: true, TurnTakenBack: true},
+		{Address: "m@1", Turn: 1, Mission: "m", Triggers: []string{"idle"}, Message: "turn ended", TakenBack: true},
+		{Address: "m@1.0", Turn: 1, Mission: "m", Triggers: []string{"prompt"}, Message: "prompt"},
+	}
+	got := calltest.Printed(0, func(p *print.Printer) { writeLog(p, list, logOptions{}) })
+	for _, want := range []string{"turn 2 (taken back)\n", "turn ended (taken back)\n", "turn 1\n"} {
+		if strings.Count(got, want) != 1 {
+			t.Errorf("%q is not once in:\n%s", want, got)
+		}
+	}
+}
+
 // TestChosenLogSaysNothingOfTurns: what a turn took is told of where all of its
 // snapshots are listed, and not where some were chosen.
 func TestChosenLogSaysNothingOfTurns(t *testing.T) {

@@ -83,7 +83,7 @@ func describeSnapshot(p *print.Printer, s missions.ShowResult, o changeOptions) 
 	field("forked from", e.ForkedFrom)
 	field("promoted from", e.PromotedFrom)
 	t.Print(p, "")
-	p.Line("\n    %s", print.Clean(missions.LabelOf(e).String()))
+	p.Line("\n    %s", print.Clean(missions.LabelOf(e).String())+takenBackMark(e.TakenBack))
 	if s.Prompt != "" {
 		p.Line("")
 		for line := range strings.SplitSeq(s.Prompt, "\n") {

@@ -61,8 +61,11 @@ func (rd *Reader) listEntriesByName(ctx context.Context, at addresses.ResolvedMo
 	reversals := restores.Reversals{Project: at.Project}
 	err = at.Project.WalkTurns(at.Snapshot.ID, func(turn []projects.NumberedSnapshot) error {
 		begins := len(entries)
-		for _, s := range turn {
-			takenBack := reversals.TookBack(s.Snapshot)
+		back := make([]bool, len(turn))
+		for i, s := range turn {
+			back[i] = reversals.TookBack(s.Snapshot)
+		}
+		for i, s := range turn {
 			path, from, touched, err := trail.follow(ctx, s.Snapshot)
 			if err != nil {
 				return err
@@ -80,7 +83,7 @@ func (rd *Reader) listEntriesByName(ctx context.Context, at addresses.ResolvedMo
 			if !touched || !filter.matches(e) {
 				continue
 			}
-			e.RenamedFrom, e.TakenBack = from, takenBack
+			e.RenamedFrom, e.TakenBack, e.TurnTakenBack = from, back[i], back[len(back)-1]
 			if names := pins[s.ID]; names != nil {
 				e.Pins = names
 			}

@@ -30,6 +30,7 @@ func (rd *Reader) Show(ctx context.Context, r missions.ShowRequest) (missions.Sh
 	}
 	e.Pins = append(e.Pins, at.Project.PinsBySnapshot()[at.Snapshot.ID]...)
 	e.Prompt = "" // the result has it
+	e.TakenBack = restores.IsTakenBack(at.Mission, at.Snapshot.ID)
 	shown := missions.ShowResult{Entry: e}
 	if err := rd.addRecord(&shown, at); err != nil {
 		return missions.ShowResult{}, err

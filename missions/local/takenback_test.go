@@ -81,6 +81,9 @@ func TestTakenBackInLog(t *testing.T) {
 		}
 		var got []int
 		for _, e := range log {
+			if e.TurnTakenBack != slices.Contains(want, e.Turn) {
+				t.Errorf("%s, turn %d at %s is taken back: %t", when, e.Turn, e.Address, e.TurnTakenBack)
+			}
 			switch {
 			case e.Operation != "":
 			case e.TakenBack && !slices.Contains(got, e.Turn):
@@ -116,4 +119,13 @@ func TestTakenBackInLog(t *testing.T) {
 	marked("after a restore", 2, 3)
 	restored(missions.RestoreRequest{Moment: "@2"})
 	marked("after a restore of what was taken back", 3)
+	ops, err := b.local.Log(t.Context(), missions.LogRequest{Caller: b.caller(), Ops: true, Limit: 1})
+	if err != nil || len(ops) != 1 || !ops[0].TurnTakenBack {
+		t.Errorf("the last operation alone: %+v, %v", ops, err)
+	}
+	if shown, err := b.local.Show(t.Context(), missions.ShowRequest{Caller: b.caller(), Moment: "@3", Brief: true}); err != nil || !shown.Entry.TakenBack {
+		t.Errorf("turn 3 is shown as %+v, %v", shown.Entry, err)
+	}
+	restored(missions.RestoreRequest{Moment: "@1"}, 2) // 3 was taken back before
+	restored(missions.RestoreRequest{Moment: "@start"}, 1)
 }

@@ -44,21 +44,45 @@ func (r *Reversals) TookBack(s *gitstore.Snapshot) bool {
 	return false
 }
 
+// IsTakenBack reports whether an operation has taken back a snapshot of a mission's since.
+func IsTakenBack(m *projects.Mission, snapshot gitstore.ID) bool {
+	reversals := Reversals{Project: m.Project}
+	for s, err := range m.Project.SnapshotCache.WalkHistory(m.Project.Store, m.Tip.ID) {
+		if err != nil {
+			return false // a history that can't be read is said by doctor
+		}
+		if back := reversals.TookBack(s); s.ID == snapshot {
+			return back
+		}
+	}
+	return false
+}
+
 // turnsSince lists the turns, the first one first, that came after a snapshot of the
 // mission's own and that no operation has taken back; none where it is not in its history.
+// What is taken back with its beginning is taken back: operations, and what was kept before
+// them, have the number of the turn that they come after.
 func turnsSince(m *projects.Mission, target *gitstore.Snapshot) (turns []int, err error) {
 	reversals := Reversals{Project: m.Project}
+	begun, back := 0, false // the turn that is walked through, as its oldest snapshot so far has it
+	add := func() {
+		if begun > target.Turn && !back {
+			turns = append(turns, begun)
+		}
+	}
 	for s, err := range m.Project.Store.Snapshots(m.Tip.ID, shadow.HistoryOptions{}) {
 		if err != nil || s.Mission != m.ID {
 			return nil, err
+		}
+		if s.Turn != begun {
+			add()
+			begun = s.Turn
 		}
 		if s.ID == target.ID {
 			slices.Reverse(turns)
 			return turns, nil
 		}
-		if back := reversals.TookBack(s); !back && s.Turn > target.Turn && !slices.Contains(turns, s.Turn) {
-			turns = append(turns, s.Turn)
-		}
+		back = reversals.TookBack(s)
 	}
 	return nil, nil
 }
