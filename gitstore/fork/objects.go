@@ -128,7 +128,7 @@ func (p *placer) redirect(ctx context.Context, repos []nested) error {
 			return fmt.Errorf("settings of %s: %w", c.GitDir, err)
 		}
 		if len(left) > 0 {
-			p.k.note(fmt.Sprintf("Settings of the copied repository in %s name places of the source: %s.", p.prefix+n.dotGit(), strings.Join(left, ", ")))
+			p.k.note(fmt.Sprintf("The copied repository in %s still names places of the source: %s.", p.prefix+n.dotGit(), strings.Join(left, ", ")))
 		}
 	}
 	return nil

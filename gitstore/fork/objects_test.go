@@ -38,7 +38,9 @@ func TestSettingsOfACopy(t *testing.T) {
 	} {
 		l.git(bare, "config", "--add", s[0], s[1])
 	}
-	if err := os.Mkdir(filepath.Join(l.top, "empty"), 0o755); err != nil {
+	if err := errors.Join(os.Mkdir(filepath.Join(l.top, "empty"), 0o755),
+		os.WriteFile(filepath.Join(bare, "hooks/pre-push"), []byte("#!/bin/sh\nexec "+l.top+"/tool\n"), 0o755),
+		os.WriteFile(filepath.Join(bare, "hooks/pre-commit"), []byte("#!/bin/sh\nexec "+l.top+"-other/tool\n"), 0o755)); err != nil {
 		t.Fatal(err)
 	}
 	src := l.around()
@@ -63,7 +65,7 @@ func TestSettingsOfACopy(t *testing.T) {
 	if got := l.git(main, "config", "--get-all", "include.path"); got != made.Worktree+"/shared.inc\n"+l.base+"/beside.inc" {
 		t.Errorf("included: %s", got)
 	}
-	want := "Settings of the copied repository in .bare name places of the source: core.sshcommand, remote.gone.url, umbra.place."
+	want := "The copied repository in .bare still names places of the source: core.sshcommand, hooks/pre-push, remote.gone.url, umbra.place."
 	if len(made.Notes) != 2 || made.Notes[0] != want {
 		t.Errorf("notes %q", made.Notes)
 	}

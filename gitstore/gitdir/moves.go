@@ -23,7 +23,8 @@ type Copy struct {
 type Move struct{ From, To string }
 
 // Redirect has the settings of a copy lead to the copies of what they name. It returns
-// what names a place of the source still: the copy lacks it, or it is a part of a command.
+// what names a place of the source still: the copy lacks it, or it is a part of a command
+// or of a hook.
 func (c Copy) Redirect(ctx context.Context) (left []string, err error) {
 	err = filepath.WalkDir(c.GitDir, func(at string, e fs.DirEntry, err error) error {
 		if err != nil {
@@ -47,8 +48,27 @@ func (c Copy) Redirect(ctx context.Context) (left []string, err error) {
 		left = append(left, still...)
 		return err
 	})
+	left = append(left, c.hooks()...)
 	slices.Sort(left)
 	return slices.Compact(left), err
+}
+
+// largestHook is up to which size a hook is looked at: a larger one is no script.
+const largestHook = 64 << 10
+
+// hooks are those that name a place of the source in their text.
+func (c Copy) hooks() (naming []string) {
+	names, _ := os.ReadDir(filepath.Join(c.GitDir, "hooks")) // there need be none
+	for _, e := range names {
+		at := filepath.Join(c.GitDir, "hooks", e.Name())
+		if st, err := os.Stat(at); err != nil || !st.Mode().IsRegular() || st.Size() > largestHook {
+			continue
+		}
+		if text, err := os.ReadFile(at); err == nil && c.namesSource(string(text)) {
+			naming = append(naming, "hooks/"+e.Name())
+		}
+	}
+	return naming
 }
 
 // isInner tells of a directory that each git directory has, with no settings below it. A
