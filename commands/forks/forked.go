@@ -24,7 +24,7 @@ func WriteForked(p *print.Printer, r missions.ForkResult) {
 	for _, m := range r.Missions {
 		p.Line("  %s in %s", print.Clean(m.Name), print.Clean(m.Workspace))
 	}
-	print.WriteKept(p, "did not come along", r.LeftOut)
+	print.WriteKept(p, "did not come along, or not as it was", r.LeftOut)
 	const most = 10
 	for i, path := range r.PointsIn {
 		switch {

@@ -216,6 +216,7 @@ func (u *uninstalling) workspaces() {
 			if m.Branch != "" { // a worktree, which is locked
 				fix = "git -C " + home.ShellQuote(m.Workspace) + " worktree remove -f -f ."
 			}
+			fix = home.RemovalCommand(m.Workspace, fix)
 		}
 		u.left("the workspace of "+m.Name, m.Workspace, fix)
 	}

@@ -4,7 +4,10 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
+
+	"github.com/umbra-vcs/umbra/gitstore/beneath"
 )
 
 // ShellQuote makes a word that a shell takes as it is: in quotes if it holds anything but
@@ -26,6 +29,17 @@ func ShellCommand(words []string) string {
 		quoted[i] = ShellQuote(word)
 	}
 	return strings.Join(quoted, " ")
+}
+
+// RemovalCommand is a command that removes a directory, for a user to type: what is
+// mounted there is somebody else's, and is taken out first.
+func RemovalCommand(dir, remove string) string {
+	mounts := beneath.MountsIn(dir)
+	if len(mounts) == 0 {
+		return remove
+	}
+	slices.Reverse(mounts) // what is mounted last goes first
+	return ShellCommand(append([]string{"umount"}, mounts...)) + " && " + remove
 }
 
 // IsWithin reports whether path is dir or below it. Both are clean.

@@ -72,7 +72,8 @@ func movedWorkspaceNote(m *projects.Mission) string {
 	if m.Binding.Branch == "" {
 		return stays + "; remove it yourself"
 	}
-	return stays + "; so do its worktree and branch " + m.Binding.Branch + ": git -C " + home.ShellQuote(m.Binding.Worktree) + " worktree remove --force --force . removes the worktree"
+	return stays + "; so do its worktree and branch " + m.Binding.Branch + ": " +
+		home.RemovalCommand(m.Binding.Worktree, "git -C "+home.ShellQuote(m.Binding.Worktree)+" worktree remove --force --force .") + " removes the worktree"
 }
 
 // trashWorkspaceRemains removes from the user's repository what a removal left there

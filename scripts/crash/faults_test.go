@@ -173,7 +173,7 @@ func TestChosen(t *testing.T) {
 func TestLeft(t *testing.T) {
 	f := fate{
 		out:  "restore to 12345678: 3 changed, 0 created, 0 deleted\n\nleft as they are:\n  a/b   unreadable\n  c     it is\nto take it back: umbra undo",
-		said: "forked from x\n  one in /w\n\ndid not come along:\n  ignored  unreadable\nnote: that",
+		said: "forked from x\n  one in /w\n\ndid not come along, or not as it was:\n  ignored  unreadable\nnote: that",
 	}
 	if left := f.left(); !slices.Equal(left, []string{"a/b", "c", "ignored"}) {
 		t.Errorf("left %q", left)

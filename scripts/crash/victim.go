@@ -90,7 +90,7 @@ func (f fate) String() string {
 }
 
 // leftTitles are the lines after which a command lists the paths that it has left.
-var leftTitles = []string{"did not come along:", "left as they are:"}
+var leftTitles = []string{"did not come along, or not as it was:", "left as they are:"}
 
 // leftPath is a path that a command has left as it was, or a directory, "d/", for so many
 // paths in it.
