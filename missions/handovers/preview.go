@@ -20,6 +20,9 @@ func (s *Scheduler) previewResult(m *projects.Mission, j *restores.Job, a projec
 	if missions.InTurn(m.Lifecycle) && !isActionForced(a) && !waitsForTurnEnd(a, m) {
 		refuse(restores.InTurnError(m))
 	}
+	if err := s.Space.CheckRoom(); err != nil {
+		refuse(err) // what is on disk is to be kept first
+	}
 	if !isActionForced(a) {
 		if err := s.restores.CheckNeighbours(m); err != nil {
 			refuse(err)

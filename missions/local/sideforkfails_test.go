@@ -349,3 +349,58 @@ func TestSideForkEnteredAsServiceLeaves(t *testing.T) {
 	}
 	k.healthy()
 }
+
+// TestSideForkOnAFullDisk: where there is no room, whoever enters or promotes is told so and
+// what helps, by a plan too; nobody's agent is ended, and nothing is left behind. A report is
+// taken, and with room again the promotion is done.
+func TestSideForkOnAFullDisk(t *testing.T) {
+	t.Parallel()
+	k := newKeptAgent(t)
+	space := k.local.Space
+	full := home.NewSpace(k.local.Home, settings.Storage{}, func(string) (uint64, error) { return 0, nil })
+	refused := func(what string, err error) {
+		t.Helper()
+		if err == nil {
+			t.Errorf("%s on a full disk", what)
+		} else if e := missions.AsError(err); e.Kind != missions.KindFailed || !strings.Contains(e.Message, "Umbra writes nothing") || !strings.HasPrefix(e.Hint, "free some space") {
+			t.Errorf("%s: %v (%s)", what, err, e.Hint)
+		}
+	}
+	k.local.Space = full
+	for _, preview := range []bool{true, false} {
+		_, err := k.local.EnterFork(context.Background(), missions.EnterForkRequest{Caller: k.caller(), Moment: "live", Preview: preview})
+		refused("entered", err)
+	}
+	if parent := k.missionNamed("live"); parent.State != missions.StateIdle || parent.SideFork != "" || parent.PendingAction != "" {
+		t.Errorf("the parent is %+v", parent)
+	}
+	k.local.Space = space
+	fork := k.missionNamed(k.enter("").ForkName)
+	if err := os.WriteFile(filepath.Join(fork.Workspace, "a.txt"), []byte("of the fork\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	k.local.Space = full
+	promote := missions.PromoteRequest{Caller: k.caller(), Fork: fork.Name, Preview: true}
+	plan, err := k.local.Promote(context.Background(), promote)
+	if err != nil || len(plan.Refused) == 0 {
+		t.Fatalf("planned: %+v, %v", plan, err)
+	}
+	refused("planned", plan.Refused[0])
+	promote.Preview = false
+	_, err = k.local.Promote(context.Background(), promote)
+	refused("promoted", err)
+	// Below what Umbra leaves free there is room for a few words still.
+	if _, err := k.local.Report(context.Background(), missions.ReportRequest{Caller: k.caller(), Fork: fork.ID, Text: "a map is faster"}); err != nil {
+		t.Errorf("reported: %v", err)
+	}
+	if now := k.missionNamed(fork.Name); now.State != missions.StateIdle || now.SideForkOf != "live" || now.PendingAction != "" || k.read("a.txt") != "two\n" {
+		t.Errorf("the fork is %+v, a.txt %q", now, k.read("a.txt"))
+	}
+	k.local.Space = space
+	done := k.keeps()
+	if p, err := k.local.Promote(context.Background(), promote); err != nil || !p.Done || k.read("a.txt") != "of the fork\n" {
+		t.Errorf("promoted when there is room: %+v, %v", p, err)
+	}
+	<-done
+	k.healthy()
+}

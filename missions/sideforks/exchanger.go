@@ -136,7 +136,7 @@ func (x *Exchanger) mayEnter(m *projects.Mission, r missions.EnterForkRequest) e
 	if err := x.CheckPrompt(m.Agent, m.AgentName(), r.Topic); err != nil {
 		return missions.Errorf(missions.KindUsage, "leave the topic out, and type it in the fork", "%w", err)
 	}
-	return nil
+	return x.Space.CheckRoom()
 }
 
 // LeaveFork leaves a side fork, at the end of its turn: its parent has the terminal again.
