@@ -105,10 +105,10 @@ func (l *launch) takePrompt() error {
 // addExtension hands the extension to this launch, by a file of its own, unless the very
 // same one is installed and has no tools to bring.
 func (l *launch) addExtension() {
-	if l.o.HookCommand == "" {
+	if l.o.Hooks.Command == "" {
 		return
 	}
-	text, err := extension().For(l.o.HookCommand)
+	text, err := extension().For(l.o.Hooks.Command)
 	switch {
 	case err != nil:
 		l.cmd.Why = err.Error()

@@ -49,7 +49,7 @@ func TestLaunch(t *testing.T) {
 // TestLaunchExtension: a launch has the extension by a file of its own, with Umbra's tools;
 // the installed one serves where there are none to bring.
 func TestLaunchExtension(t *testing.T) {
-	o := sessions.Launch{Command: []string{"pi"}, SessionID: "s", HookCommand: ourHook, SettingsDir: "/settings"}
+	o := sessions.Launch{Command: []string{"pi"}, SessionID: "s", Hooks: sessions.LaunchHooks{Command: ourHook}, SettingsDir: "/settings"}
 	launch := func(change func(*sessions.Launch)) sessions.Command {
 		o := o
 		change(&o)
