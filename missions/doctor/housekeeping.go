@@ -216,7 +216,7 @@ func (e *Examiner) giveRoomBack(ctx context.Context) error {
 	if err := e.Space.CheckDisk(); err != nil {
 		return err
 	}
-	err := e.rooms.Emptier.ExpireWhenDue(ctx)
+	err := errors.Join(e.rooms.Emptier.ExpireWhenDue(ctx), e.Space.Measure())
 	return errors.Join(err, e.rooms.Prunes.TightenWhenFull(ctx))
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -180,6 +181,29 @@ func TestFullHomeStays(t *testing.T) {
 	b.quiet()
 	if left := len(b.line("work")); left >= all {
 		t.Errorf("%d of %d snapshots stayed where nothing is in the way", left, all)
+	}
+	b.fscked(m)
+}
+
+// TestFullHomeGivesBackFirst: what a pruning that was killed had dropped is given back before
+// anything more goes.
+func TestFullHomeGivesBackFirst(t *testing.T) {
+	t.Parallel()
+	b, clock, m := filling(t)
+	all := len(b.line("work"))
+	random := rand.New(rand.NewPCG(23, 2))
+	text := make([]byte, 900_000)
+	for i := range text {
+		text[i] = "0123456789abcdef"[random.IntN(16)]
+	}
+	b.put(filepath.Join(b.user, "dropped"), string(text))
+	b.git("--git-dir="+m.ShadowRepo, "hash-object", "-w", filepath.Join(b.user, "dropped"))
+	b.put(filepath.Join(m.ShadowRepo, "umbra", "owed"), "")
+	b.limit(-200_000, "true")
+	b.quiet()
+	b.daily(clock, 1)
+	if left, err := len(b.line("work")), b.local.Space.CheckRoom(); left != all || err != nil {
+		t.Errorf("%d of %d snapshots stayed, %v", left, all, err)
 	}
 	b.fscked(m)
 }

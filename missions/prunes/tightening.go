@@ -11,6 +11,7 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore/disk"
 	"github.com/umbra-vcs/umbra/gitstore/journal"
 	"github.com/umbra-vcs/umbra/gitstore/lock"
+	"github.com/umbra-vcs/umbra/gitstore/shadow"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/home"
 	"github.com/umbra-vcs/umbra/missions/projects"
@@ -118,7 +119,8 @@ func tightened(p retention.Policy) []retention.Policy {
 // TightenWhenFull prunes all projects by a tighter policy than the configured one, once the home
 // takes more than storage.max_bytes and that could be said for a day, where retention.auto asks
 // for pruning by itself. It goes no further than it takes for a twentieth to be free, and never
-// beyond the last turns. A project that has an agent in a turn stays as it is.
+// beyond the last turns. A project that has an agent in a turn stays as it is, and the others go
+// no further for that. The home was measured just now.
 func (pr *Pruner) TightenWhenFull(ctx context.Context) error {
 	policy, asked := pr.askedPolicy()
 	if !asked {
@@ -132,9 +134,6 @@ func (pr *Pruner) TightenWhenFull(ctx context.Context) error {
 		return err
 	}
 	defer func() { _ = held.Release() }()
-	if err := pr.Space.Measure(); err != nil {
-		return err
-	}
 	t, b, now := pr.readTightening(), pr.budget(), pr.Now()
 	switch {
 	case b == nil && t.SaidAt.IsZero():
@@ -169,6 +168,14 @@ func (pr *Pruner) tighten(ctx context.Context, policy retention.Policy, t *tight
 	if len(problems) > 0 {
 		failed = missions.Errorf(missions.KindDamaged, cmp.Or(problems[0].Fix, "umbra doctor"), "%s", problems[0].Message)
 	}
+	for _, p := range all { // what was dropped before a process was killed may be enough
+		if c := pr.tightChoice(p, policy, policy); shadow.Owes(p.Store) && c.still() == nil {
+			failed = errors.Join(failed, pr.giveBackOwed(ctx, c))
+		}
+	}
+	if err := pr.Space.Measure(); err != nil {
+		return errors.Join(failed, err)
+	}
 	steps := tightened(policy)
 	for n, step := range steps {
 		b := pr.budget()
@@ -179,9 +186,9 @@ func (pr *Pruner) tighten(ctx context.Context, policy retention.Policy, t *tight
 		if n+1 < len(steps) && pr.givenBack(ctx, all, policy, step) < need {
 			continue
 		}
-		failed = errors.Join(failed, pr.pruneAll(ctx, all, policy, step, t))
-		if err := pr.Space.Measure(); err != nil || ctx.Err() != nil {
-			return errors.Join(failed, err)
+		busy, err := pr.pruneAll(ctx, all, policy, step, t)
+		if failed = errors.Join(failed, err, pr.Space.Measure()); busy || ctx.Err() != nil {
+			break
 		}
 	}
 	return failed
@@ -192,26 +199,39 @@ func (pr *Pruner) tightChoice(p *projects.Project, configured, policy retention.
 	return choice{project: p, policy: policy, at: pr.Now(), still: func() error { return pr.checkStill(p, configured) }}
 }
 
-// givenBack is what a policy gives back in projects of which no agent is in a turn. What is wrong
-// with one is said when it is pruned.
+// giveBackOwed gives back what was dropped before.
+func (pr *Pruner) giveBackOwed(ctx context.Context, c choice) error {
+	packs, err := pr.packsToWrite(c.project)
+	if err == nil {
+		err = pr.checkRoomToPack(packs)
+	}
+	if err == nil {
+		_, err = pr.giveBack(ctx, c)
+	}
+	if err != nil && missions.AsError(err).Kind == missions.KindBusy {
+		return nil // another time
+	}
+	return err
+}
+
+// givenBack is what a policy gives back. What is wrong with a project is said when it is pruned.
 func (pr *Pruner) givenBack(ctx context.Context, all []*projects.Project, configured, policy retention.Policy) (bytes int64) {
 	for _, p := range all {
-		c, preview := pr.tightChoice(p, configured, policy), missions.PruneResult{Preview: true}
-		if c.still() != nil {
-			continue
-		}
-		if err := pr.pruneProject(ctx, c, &preview); err == nil {
+		preview := missions.PruneResult{Preview: true}
+		if err := pr.pruneProject(ctx, pr.tightChoice(p, configured, policy), &preview); err == nil {
 			bytes += preview.Bytes
 		}
 	}
 	return bytes
 }
 
-// pruneAll prunes projects by a policy. What goes is noted before it does.
-func (pr *Pruner) pruneAll(ctx context.Context, all []*projects.Project, configured, policy retention.Policy, t *tightening) (failed error) {
+// pruneAll prunes projects by a policy. What goes is noted before it does. Busy says that not all
+// could be pruned now.
+func (pr *Pruner) pruneAll(ctx context.Context, all []*projects.Project, configured, policy retention.Policy, t *tightening) (busy bool, failed error) {
 	for _, p := range all {
 		c := pr.tightChoice(p, configured, policy)
 		if c.still() != nil {
+			busy = true
 			continue
 		}
 		before := *t
@@ -231,10 +251,10 @@ func (pr *Pruner) pruneAll(ctx context.Context, all []*projects.Project, configu
 		}
 		var result missions.PruneResult
 		err := pr.pruneProject(ctx, c, &result)
-		switch {
-		case err != nil && missions.AsError(err).Kind != missions.KindBusy: // else another time
-			failed = errors.Join(failed, err)
-		case err != nil && result.Pruned() == 0:
+		if err != nil && missions.AsError(err).Kind == missions.KindBusy {
+			busy, err = true, nil
+		}
+		if failed = errors.Join(failed, err); result.Pruned() == 0 {
 			*t = before
 		}
 		t.Bytes += result.Bytes
@@ -242,10 +262,10 @@ func (pr *Pruner) pruneAll(ctx context.Context, all []*projects.Project, configu
 			pr.Logger.Info("pruned, since storage.max_bytes is reached", "project", p.Name, "snapshots", n)
 		}
 		if ctx.Err() != nil {
-			return failed
+			break
 		}
 	}
-	return failed
+	return busy, failed
 }
 
 // Tightening says what becomes of old snapshots by itself once storage.max_bytes is reached, nil
