@@ -50,6 +50,9 @@ func (in invocation) carryOut(env call.Env, globals *call.Globals, verbs []*call
 	if err := globals.Settle(env); err != nil {
 		return err
 	}
+	if err := globals.Fields.Check(in.verb.Prints...); err != nil {
+		return err
+	}
 	c := &call.Call{Env: env, Globals: *globals, Arguments: in.args, After: in.after, Dashed: in.dashed}
 	return c.Do(in.verb.Run)
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"os/exec"
+	"strings"
 	"syscall"
 
 	"github.com/umbra-vcs/umbra/missions"
@@ -20,7 +21,29 @@ func (g *Globals) findJQ(env Env) (err error) {
 	if g.jqProgram, err = missions.LookPath("jq", "", env.Getenv("PATH")); err != nil {
 		return missions.Errorf(missions.KindNotFound, "install it (https://jqlang.org), or print all with --json", "--jq needs the program jq, which is not in PATH")
 	}
-	return nil
+	return g.compileFilter(env)
+}
+
+// exitNotCompiled is how jq ends where it can't read its filter.
+const exitNotCompiled = 3
+
+// compileFilter refuses a filter that can't be read, before anything is done: behind `empty`
+// it runs on nothing. A module's directives have to come first, so such a filter is tried on
+// the result alone.
+func (g *Globals) compileFilter(env Env) error {
+	for _, directive := range [...]string{"import", "include", "module"} {
+		if strings.HasPrefix(strings.TrimSpace(g.jq), directive) {
+			return nil
+		}
+	}
+	cmd := exec.Command(g.jqProgram, "-n", "empty | "+g.jq)
+	var said bytes.Buffer
+	cmd.Env, cmd.Stderr = env.Environ(), &said
+	err := env.Run(cmd)
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok && exit.ExitCode() == exitNotCompiled {
+		return missions.Errorf(missions.KindUsage, "nothing was done", "--jq %q: %s", g.jq, bytes.TrimSpace(said.Bytes()))
+	}
+	return nil // what else is wrong shows when it runs
 }
 
 // writeJSON has write print JSON: through jq, where the user wants it filtered. A filter that

@@ -24,6 +24,9 @@ type Verb struct {
 	// nil for a verb where nothing does.
 	Begins func(word string) bool
 	Hidden bool
+	// Prints are values of what it prints as JSON: a field that --json names and none of
+	// them has is refused before the verb does anything. Without any, its result says.
+	Prints []any
 	Flags  []flags.Flag
 	Run    func(*Call) error
 	Verbs  []*Verb

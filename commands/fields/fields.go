@@ -4,6 +4,7 @@ package fields
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -25,6 +26,27 @@ func Parse(names string) Fields {
 		f = append(f, strings.TrimSpace(name))
 	}
 	return f
+}
+
+// Check refuses a field that none of some results can have. Results of which that is not
+// known refuse none.
+func (f Fields) Check(results ...any) error {
+	var known []string
+	for _, result := range results {
+		names := fieldsOf(reflect.TypeOf(result))
+		if len(names) == 0 {
+			return nil
+		}
+		known = append(known, names...)
+	}
+	slices.Sort(known)
+	known = slices.Compact(known)
+	for _, name := range f {
+		if len(known) > 0 && !slices.Contains(known, name) {
+			return missions.Errorf(missions.KindUsage, "use some of: "+strings.Join(known, ", "), "--json: there is no field %q here, and nothing was done", name)
+		}
+	}
+	return nil
 }
 
 // Write writes them of a result, as indented JSON; of a list, those of each element. A field
@@ -123,8 +145,8 @@ func fieldsOf(t reflect.Type) []string {
 		switch {
 		case field.Anonymous && name == "":
 			names = append(names, fieldsOf(field.Type)...)
-		case field.IsExported() && name != "" && name != "-":
-			names = append(names, name)
+		case field.IsExported() && name != "-":
+			names = append(names, cmp.Or(name, field.Name))
 		}
 	}
 	return names

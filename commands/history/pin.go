@@ -11,7 +11,8 @@ import (
 
 func Pin() *call.Verb {
 	return &call.Verb{
-		Name: "pin", Args: "MOMENT NAME", Min: 2, Max: 2, Short: "give a snapshot a name, under which it is kept",
+		Prints: []any{missions.Pin{}},
+		Name:   "pin", Args: "MOMENT NAME", Min: 2, Max: 2, Short: "give a snapshot a name, under which it is kept",
 		Run: func(c *call.Call) error {
 			return changePin(c, missions.Service.Pin, missions.PinRequest{Moment: c.Arg(0), Name: c.Arg(1)}, pinned)
 		},
@@ -20,7 +21,8 @@ func Pin() *call.Verb {
 
 func Unpin() *call.Verb {
 	return &call.Verb{
-		Name: "unpin", Args: "PIN", Min: 1, Max: 1, Short: "take a pin away; its snapshot stays in its mission",
+		Prints: []any{missions.Pin{}},
+		Name:   "unpin", Args: "PIN", Min: 1, Max: 1, Short: "take a pin away; its snapshot stays in its mission",
 		Run: func(c *call.Call) error {
 			return changePin(c, missions.Service.Unpin, missions.PinRequest{Name: c.Arg(0)}, unpinned)
 		},

@@ -12,7 +12,8 @@ type snapshotOptions struct{ message, pin string }
 func Snapshot() *call.Verb {
 	var o snapshotOptions
 	return &call.Verb{
-		Name: "snapshot", Alias: "checkpoint", Args: "[MISSION]", Max: 1,
+		Prints: []any{missions.Entry{}},
+		Name:   "snapshot", Alias: "checkpoint", Args: "[MISSION]", Max: 1,
 		Short: "take a snapshot now, of everything written before",
 		Flags: []flags.Flag{
 			flags.String("m", "say what it is: `TEXT`", &o.message, "message"),

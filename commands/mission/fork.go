@@ -14,7 +14,8 @@ import (
 func Fork() *call.Verb {
 	var o missionNewOptions
 	return &call.Verb{
-		Name: "fork", Args: "[MOMENT]", Max: 1, After: "[-- COMMAND…]",
+		Prints: []any{missions.Mission{}},
+		Name:   "fork", Args: "[MOMENT]", Max: 1, After: "[-- COMMAND…]",
 		Short: "fork a mission, files and conversation, into a workspace of its own",
 		Long: `Waits until a running source is idle, saying what it waits for, and takes a
 snapshot of it; a past moment needs no waiting. Then makes the new mission with

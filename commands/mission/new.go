@@ -32,7 +32,8 @@ func missionNewCommand() *call.Verb {
 		flags.String("agent", "the `AGENT`: "+missions.AgentNames, &o.agent),
 	}, o.flags()...)
 	return &call.Verb{
-		Name: "new", After: "[-- COMMAND…]", Short: "begin a mission, and launch its agent here",
+		Prints: []any{missions.Mission{}},
+		Name:   "new", After: "[-- COMMAND…]", Short: "begin a mission, and launch its agent here",
 		Long: `The workspace is the top of the Git repository that holds the current directory,
 else that directory; the agent runs in the current directory. Its agent is the
 first of claude, codex, gemini, opencode and pi on PATH, else $SHELL; or COMMAND.

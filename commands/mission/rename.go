@@ -8,7 +8,8 @@ import (
 
 func missionRenameCommand() *call.Verb {
 	return &call.Verb{
-		Name: "rename", Args: "MISSION NAME", Min: 2, Max: 2, Short: "give a mission another name",
+		Prints: []any{missions.Mission{}},
+		Name:   "rename", Args: "MISSION NAME", Min: 2, Max: 2, Short: "give a mission another name",
 		Run: runMissionRename,
 	}
 }

@@ -19,7 +19,8 @@ type missionRmOptions struct{ workspace, preview, force, landed bool }
 func missionRmCommand() *call.Verb {
 	var o missionRmOptions
 	return &call.Verb{
-		Name: "rm", Args: "MISSION…", Min: 1, Max: call.AnyNumber, Instead: "landed", Short: "remove missions, into the trash",
+		Prints: []any{missions.RemoveResult{}},
+		Name:   "rm", Args: "MISSION…", Min: 1, Max: call.AnyNumber, Instead: "landed", Short: "remove missions, into the trash",
 		Long: "Lists first what is only there: ignored files, unmerged commits, anything uncaptured.\nSnapshots that other missions or pins need stay.",
 		Flags: []flags.Flag{
 			flags.Bool("workspace", "the workspace too, if Umbra made it", &o.workspace),

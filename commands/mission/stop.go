@@ -12,7 +12,8 @@ import (
 func missionStopCommand() *call.Verb {
 	var force bool
 	return &call.Verb{
-		Name: "stop", Args: "MISSION…", Min: 1, Max: call.AnyNumber, Short: "stop the agents of missions",
+		Prints: []any{missions.Mission{}},
+		Name:   "stop", Args: "MISSION…", Min: 1, Max: call.AnyNumber, Short: "stop the agents of missions",
 		Flags: []flags.Flag{
 			flags.Bool("force", "also where the agent's process is not known, and has ended", &force),
 		},

@@ -16,7 +16,8 @@ type RemoveForks func(ctx context.Context, c *call.Call, svc missions.Service, c
 func Promote(remove RemoveForks) *call.Verb {
 	var r missions.PromoteRequest
 	return &call.Verb{
-		Name: "promote", Args: "[FORK]", Max: 1,
+		Prints: []any{missions.PromoteResult{}},
+		Name:   "promote", Args: "[FORK]", Max: 1,
 		Short: "make a fork's files and conversation those of the mission that it was forked from",
 		Long: `What changed in the parent since the fork point is merged, path by path, as git
 merges. Where both changed the same lines you are asked; where nobody can be asked,

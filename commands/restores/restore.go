@@ -25,7 +25,8 @@ func Restore() *call.Verb {
 	var o restoreOptions
 	r := &o.request
 	return &call.Verb{
-		Name: "restore", Args: "MOMENT", Min: 1, Max: 1, Instead: "displaced",
+		Prints: []any{missions.RestoreResult{}},
+		Name:   "restore", Args: "MOMENT", Min: 1, Max: 1, Instead: "displaced",
 		Short: "put files and conversation back as they were at a moment",
 		Long: `What is on disk is kept in a snapshot first; umbra undo takes a restore back.
 The user's Git is left alone: HEAD, branches and index stay.

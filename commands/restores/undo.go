@@ -41,7 +41,8 @@ func (o *undoOptions) flags() []flags.Flag {
 func Undo() *call.Verb {
 	var o undoOptions
 	return &call.Verb{
-		Name: "undo", Args: "[MISSION]", Max: 1, Short: "take back the last restore of a mission",
+		Prints: []any{missions.RestoreResult{}, missions.Canceled{}},
+		Name:   "undo", Args: "[MISSION]", Max: 1, Short: "take back the last restore of a mission",
 		Long: `What waits for the end of the agent's turn (restore, undo or redo --when-idle) is
 not undone, but can be canceled: --queued.`,
 		Flags: append(o.flags(), flags.Bool("queued", "cancel what waits for the end of the turn", &o.queued)),
@@ -53,7 +54,8 @@ not undone, but can be canceled: --queued.`,
 func Redo() *call.Verb {
 	var o undoOptions
 	return &call.Verb{
-		Name: "redo", Args: "[MISSION]", Max: 1, Short: "do again what undo took back",
+		Prints: []any{missions.RestoreResult{}},
+		Name:   "redo", Args: "[MISSION]", Max: 1, Short: "do again what undo took back",
 		Flags: o.flags(),
 		Run:   func(c *call.Call) error { return runUndo(c, o, "redo", missions.Service.Redo) },
 	}

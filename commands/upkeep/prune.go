@@ -25,7 +25,8 @@ type pruneOptions struct {
 func Prune() *call.Verb {
 	var o pruneOptions
 	return &call.Verb{
-		Name: "prune", Args: "[MISSION…]", Max: call.AnyNumber, Short: "drop old snapshots, and give their room on the disk back",
+		Prints: []any{missions.PruneResult{}},
+		Name:   "prune", Args: "[MISSION…]", Max: call.AnyNumber, Short: "drop old snapshots, and give their room on the disk back",
 		Long: `Of each mission of this project, or of those named, the newest turns stay, and those
 of the last 30 days: umbra config list shows retention.* in force. Whatever the policy, these
 stay: the newest snapshot and the first, pins, fork points, what umbra undo and redo take,

@@ -19,7 +19,8 @@ func Trash() *call.Verb {
 				Long: `Where retention.trash is set, it says when what is there goes by itself.`,
 			},
 			{
-				Name: "restore", Args: "MISSION", Min: 1, Max: 1, Short: "take a removed mission back, with all its snapshots",
+				Prints: []any{missions.Mission{}},
+				Name:   "restore", Args: "MISSION", Min: 1, Max: 1, Short: "take a removed mission back, with all its snapshots",
 				Long: `A workspace that went with it is in its place again as it was, ignored files too. If
 something else has that place, nothing is done: move it away first.`,
 				Run: runTrashRestore,
