@@ -44,7 +44,7 @@ again.`,
 		Flags: []flags.Flag{
 			flags.String("good", "a `MOMENT` that was good, by default the mission's first", &o.good),
 			flags.String("bad", "a `MOMENT` that is bad, by default the newest", &o.bad),
-			flags.Bool("invert", "find the turn that mended it: 0 is bad, anything else is good", &o.invert),
+			flags.Bool("invert", "find the turn that mended it: from which on the command passes", &o.invert),
 			flags.Int("j", "run `N` at once, by default one for each processor", &o.atOnce),
 			flags.Duration("timeout", "end each run after `TIME`, by default check.time_limit", &o.timeout),
 		},
@@ -54,15 +54,17 @@ again.`,
 
 // found is what a search came to, as it is printed.
 type found struct {
-	FirstBad *suspect  `json:"first_bad"` // null where several may be it
-	Suspects []suspect `json:"suspects,omitempty"`
-	Tested   []tested  `json:"tested"`
-	Skipped  []suspect `json:"skipped"`
-	Unsteady []suspect `json:"unsteady,omitempty"` // bad, although a later one was good
-	Rounds   int       `json:"rounds"`
+	FirstBad  *suspect  `json:"first_bad"`            // null where several may be it, and with --invert
+	FirstGood *suspect  `json:"first_good,omitempty"` // with --invert
+	Suspects  []suspect `json:"suspects,omitempty"`
+	Tested    []tested  `json:"tested"`
+	Skipped   []suspect `json:"skipped"`
+	Unsteady  []suspect `json:"unsteady,omitempty"` // bad, although a later one was good; with --invert the other way round
+	Rounds    int       `json:"rounds"`             // also those before an interruption
 
-	before *missions.Entry // the state before the first bad one
-	change missions.Difference
+	before   *missions.Entry // the state before what was found
+	change   missions.Difference
+	inverted bool
 }
 
 // suspect is a state that may be the first bad one.
@@ -147,7 +149,7 @@ func run(c *call.Call, o options) error {
 	if err = errors.Join(err, b.journal.close(over)); err != nil {
 		return err
 	}
-	if result.FirstBad == nil {
+	if result.culprit() == nil {
 		return call.Partly
 	}
 	return nil
@@ -163,9 +165,10 @@ func (b *bisector) find() (rounds int, err error) {
 	b.search = bisections.New(len(b.points))
 	for i, p := range b.points {
 		if check, known := b.journal.verdicts[p.entry.ID]; known {
-			b.search.Set(i, check.State)
+			b.search.Set(i, b.side(check.State))
 		}
 	}
+	rounds = b.journal.rounds
 	if _, err := checks.EndLeft(b.c.Context, b.home, b.runningName()); err != nil {
 		return 0, missions.Errorf(missions.KindFailed, cmp.Or(missions.AsError(err).Hint, "end it, then the same again"), "%w", err)
 	}
@@ -185,7 +188,22 @@ func (b *bisector) find() (rounds int, err error) {
 		if err := b.runRound(next); err != nil {
 			return rounds, err
 		}
+		if err := b.journal.add(event{Round: rounds}); err != nil {
+			return rounds, err
+		}
 	}
+}
+
+// side says on which side of what is looked for a state is: with --invert the states that
+// the command fails on come first.
+func (b *bisector) side(state missions.CheckState) missions.CheckState {
+	switch {
+	case b.options.invert && state == missions.CheckGood:
+		return missions.CheckBad
+	case b.options.invert && state == missions.CheckBad:
+		return missions.CheckGood
+	}
+	return state
 }
 
 // say tells the user something, from any goroutine.
@@ -212,11 +230,8 @@ func (b *bisector) runRound(next []int) error {
 				failed = append(failed, err)
 				return
 			}
-			b.search.Set(i, check.State)
-			text := b.points[i].entry.Address + " is " + string(check.State)
-			if check.State == missions.CheckUnknown {
-				text = b.points[i].entry.Address + " can't be judged"
-			}
+			b.search.Set(i, b.side(check.State))
+			text := b.points[i].entry.Address + " " + b.verdict(check.State)
 			if last != "" && check.State != missions.CheckGood {
 				text += ": " + print.Clean(last)
 			}
@@ -230,6 +245,20 @@ func (b *bisector) runRound(next []int) error {
 	return errors.Join(failed...)
 }
 
+// verdict says what the command said of a state: that it is good or bad, or with --invert,
+// where that would be read the wrong way round, that it passes or fails.
+func (b *bisector) verdict(state missions.CheckState) string {
+	switch {
+	case state == missions.CheckUnknown:
+		return "can't be judged"
+	case !b.options.invert:
+		return "is " + string(state)
+	case state == missions.CheckGood:
+		return "passes"
+	}
+	return "fails"
+}
+
 // wrongEnd explains why there is nothing between the ends.
 func (b *bisector) wrongEnd(i int) error {
 	address, flag, want := b.points[i].entry.Address, "--good", missions.CheckGood
@@ -237,18 +266,19 @@ func (b *bisector) wrongEnd(i int) error {
 		flag, want = "--bad", missions.CheckBad
 	}
 	if b.search.Verdict(i) == missions.CheckUnknown {
-		return missions.Errorf(missions.KindConflict, flag+" MOMENT names another", "whether %s is %s can't be told", address, want)
+		return missions.Errorf(missions.KindConflict, flag+" MOMENT names another", "whether %s %s can't be told", address, b.verdict(b.side(want)))
 	}
 	hint := flag + " MOMENT names another; umbra log " + b.mission.Name + " shows them"
 	if b.options.invert {
-		return missions.Errorf(missions.KindConflict, hint, "with --invert %s is %s, and should be %s", address, b.search.Verdict(i), want)
+		should := map[missions.CheckState]string{missions.CheckGood: "fail", missions.CheckBad: "pass"}[want]
+		return missions.Errorf(missions.KindConflict, hint, "%s %s, and should %s", address, b.verdict(b.side(b.search.Verdict(i))), should)
 	}
 	return missions.Errorf(missions.KindConflict, hint, "%s is %s, and should be %s", address, b.search.Verdict(i), want)
 }
 
 // result describes what was found.
 func (b *bisector) result(rounds int) (f found, err error) {
-	f = found{Tested: []tested{}, Skipped: []suspect{}, Rounds: rounds}
+	f = found{Tested: []tested{}, Skipped: []suspect{}, Rounds: rounds, inverted: b.options.invert}
 	for i, p := range b.points {
 		check, known := b.journal.verdicts[p.entry.ID]
 		switch {
@@ -269,26 +299,38 @@ func (b *bisector) result(rounds int) (f found, err error) {
 		return f, nil
 	}
 	first := suspects[0]
-	bad := b.points[first].suspect()
-	f.FirstBad, f.before = &bad, &b.points[first-1].entry
-	f.change, err = b.svc.Diff(b.ctx, missions.DiffRequest{Caller: b.caller, From: f.before.ID, To: bad.Snapshot, Patch: true})
+	culprit := b.points[first].suspect()
+	if f.before = &b.points[first-1].entry; f.inverted {
+		f.FirstGood = &culprit
+	} else {
+		f.FirstBad = &culprit
+	}
+	f.change, err = b.svc.Diff(b.ctx, missions.DiffRequest{Caller: b.caller, From: f.before.ID, To: culprit.Snapshot, Patch: true})
 	return f, err
 }
 
+// culprit is the state that was looked for, nil where several may be it.
+func (f found) culprit() *suspect { return cmp.Or(f.FirstBad, f.FirstGood) }
+
 // write prints it.
 func (f found) write(p *print.Printer, mission string) {
-	for _, odd := range f.Unsteady {
-		p.Line("note: %s was bad, although a later one was good", print.Clean(odd.Address))
+	is, oneOf, odd := "is the first bad one", "the first bad one", "was bad, although a later one was good"
+	if f.inverted {
+		is, oneOf, odd = "mended it", "what mended it", "passed, although a later one failed"
 	}
-	if f.FirstBad == nil {
-		p.Line("the first bad one is one of these, the others can't be judged:")
+	for _, s := range f.Unsteady {
+		p.Line("note: %s %s", print.Clean(s.Address), odd)
+	}
+	culprit := f.culprit()
+	if culprit == nil {
+		p.Line("%s is one of these, the others can't be judged:", oneOf)
 		for _, s := range f.Suspects {
 			p.Line("  %s  %s", print.Clean(s.Address), print.Clean(s.words()))
 		}
 		p.Line("after %s", print.Count(f.Rounds, "round"))
 		return
 	}
-	p.Line("%s is the first bad one: %s", p.Paint(print.Yellow, print.Clean(f.FirstBad.Address)), p.Paint(print.Bold, print.Clean(f.FirstBad.words())))
+	p.Line("%s %s: %s", p.Paint(print.Yellow, print.Clean(culprit.Address)), is, p.Paint(print.Bold, print.Clean(culprit.words())))
 	p.Line("found in %s, %d tested, %d skipped", print.Count(f.Rounds, "round"), len(f.Tested), len(f.Skipped))
 	p.Line("")
 	print.WritePatch(p, f.change.From, f.change.Files, f.change.Patch)
@@ -296,7 +338,7 @@ func (f found) write(p *print.Printer, mission string) {
 	before := print.Clean(f.before.Address)
 	var t print.Table
 	for _, row := range [][2]string{
-		{"umbra show " + print.Clean(f.FirstBad.Address), "what was said"},
+		{"umbra show " + print.Clean(culprit.Address), "what was said"},
 		{"umbra restore " + before, "back to before it"},
 		{"umbra fork " + before, "another way from there"},
 	} {

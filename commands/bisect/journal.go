@@ -19,17 +19,18 @@ type question struct {
 	Command string        `json:"command"`
 	Good    string        `json:"good"` // the snapshots
 	Bad     string        `json:"bad"`
-	Invert  bool          `json:"invert,omitempty"`
+	Invert  bool          `json:"inverted,omitempty"`
 	Timeout time.Duration `json:"timeout,omitempty"`
 }
 
-// event is a line of a journal: what is asked, a workspace that is about to be made, or what
-// the command said of a snapshot.
+// event is a line of a journal: what is asked, a workspace that is about to be made, what the
+// command said of a snapshot, or the number of a round that is over.
 type event struct {
 	Question *question       `json:"question,omitempty"`
 	Scratch  string          `json:"scratch,omitempty"`
 	Snapshot string          `json:"snapshot,omitempty"`
 	Check    *missions.Check `json:"check,omitempty"`
+	Round    int             `json:"round,omitempty"`
 }
 
 // journal keeps how far a search has come, for when it is stopped. Its file is locked while
@@ -39,6 +40,7 @@ type journal struct {
 	mu        sync.Mutex
 	verdicts  map[string]missions.Check // by snapshot
 	scratches []string                  // the workspaces that may have been left
+	rounds    int                       // that are over
 }
 
 // openJournal reads the journal of a mission. What another search has found does not count.
@@ -65,10 +67,13 @@ func openJournal(name string, asked question) (*journal, error) {
 		case e.Question != nil:
 			last = *e.Question
 			clear(j.verdicts)
+			j.rounds = 0
 		case e.Scratch != "":
 			j.scratches = append(j.scratches, e.Scratch)
 		case e.Check != nil && last == asked:
 			j.verdicts[e.Snapshot] = *e.Check
+		case e.Round > 0 && last == asked:
+			j.rounds = e.Round
 		}
 	}
 	if last != asked {

@@ -22,14 +22,6 @@ func (b *bisector) try(p point) (check missions.Check, last string, err error) {
 	if err == nil {
 		err = b.c.Context.Err() // a command that was ended says nothing
 	}
-	if b.options.invert {
-		switch check.State {
-		case missions.CheckGood:
-			check.State = missions.CheckBad
-		case missions.CheckBad:
-			check.State = missions.CheckGood
-		}
-	}
 	return check, last, err
 }
 
