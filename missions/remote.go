@@ -28,6 +28,10 @@ type Remote struct {
 	Missions []TransferMission `json:"missions"` // as they were pushed or fetched last
 	// NoSessions says that conversations are left out of what is pushed there.
 	NoSessions bool `json:"no_sessions,omitempty"`
+	// KeyFile has the key that what is pushed there is encrypted with, "" if it is not; KeyMade
+	// says that it was made just now.
+	KeyFile string `json:"encrypt,omitempty"`
+	KeyMade bool   `json:"key_made,omitempty"`
 	// Auto is how the project's missions are pushed there by themselves, nil if they are not.
 	Auto *AutomaticPush `json:"auto,omitempty"`
 }
@@ -60,6 +64,9 @@ type AddRemoteRequest struct {
 	// NoSessions leaves conversations out of what is pushed there: what was asked, answered,
 	// and run.
 	NoSessions bool `json:"no_sessions,omitempty"`
+	// KeyFile has the key that all that is pushed there is encrypted with, "" for none. It is
+	// made if it is not there.
+	KeyFile string `json:"encrypt,omitempty"`
 }
 
 // RemoteRequest names a remote of the caller's project; "" is all, or the only one.

@@ -22,7 +22,7 @@ func Remote() *call.Verb {
 }
 
 func addCommand() *call.Verb {
-	var project string
+	var project, keyFile string
 	var noSessions bool
 	return &call.Verb{
 		Name: "add", Args: "NAME URL", Min: 2, Max: 2, Short: "add a remote to this project",
@@ -33,17 +33,23 @@ of many projects: on all machines a project has one name there.
 
 With --no-sessions no conversation leaves for it, neither now nor later: no prompt, answer,
 command or message, and no name that was not typed. What is fetched from it has the files of
-each snapshot, and a fork of it begins a new conversation.`,
+each snapshot, and a fork of it begins a new conversation.
+
+With --encrypt all is encrypted before it leaves, names of missions too, in the format of age
+(age-encryption.org). KEYFILE is as age-keygen makes it, and is made if it is not there. Whoever
+has it reads what is on the remote; without it nobody does. Keep it outside of the workspace, and
+take it to your other machines yourself.`,
 		Flags: []flags.Flag{
 			flags.String("project", "the `NAME` of this project there (default: its directory's)", &project),
 			flags.Bool("no-sessions", "leave conversations out of what is pushed there", &noSessions),
+			flags.String("encrypt", "encrypt what is pushed there with the key in `KEYFILE`", &keyFile),
 		},
 		Run: func(c *call.Call) error {
 			svc, caller, ctx, err := c.Asking()
 			if err != nil {
 				return err
 			}
-			r, err := svc.AddRemote(ctx, missions.AddRemoteRequest{Caller: caller, Name: c.Arg(0), URL: c.Arg(1), Project: project, NoSessions: noSessions})
+			r, err := svc.AddRemote(ctx, missions.AddRemoteRequest{Caller: caller, Name: c.Arg(0), URL: c.Arg(1), Project: project, NoSessions: noSessions, KeyFile: keyFile})
 			if err != nil {
 				return err
 			}
@@ -51,6 +57,12 @@ each snapshot, and a fork of it begins a new conversation.`,
 				p.Line("%s is a remote of this project, which is %s there", p.Paint(print.Bold, r.Name), r.Project)
 				if r.NoSessions {
 					p.Line("  no conversation leaves for it: what is pushed has files alone")
+				}
+				switch {
+				case r.KeyMade:
+					p.Line("  made a key, %s: without it nobody reads what is pushed; your other machines need it too", print.Clean(r.KeyFile))
+				case r.KeyFile != "":
+					p.Line("  what is pushed is encrypted with the key in %s", print.Clean(r.KeyFile))
 				}
 				p.Line("  to send missions: umbra push %s; to bring those of others: umbra fetch %[1]s", r.Name)
 			})
@@ -76,6 +88,9 @@ func runLs(c *call.Call) error {
 			p.Line("%s  %s  %s", p.Paint(print.Bold, print.Clean(r.Name)), print.Clean(r.URL), p.Paint(print.Dim, "project "+print.Clean(r.Project)))
 			if r.NoSessions {
 				p.Line("  conversations are left out")
+			}
+			if r.KeyFile != "" {
+				p.Line("  encrypted with the key in %s", print.Clean(r.KeyFile))
 			}
 			listMissions(p, r.Missions)
 			if r.Auto != nil {

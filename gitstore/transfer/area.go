@@ -253,10 +253,10 @@ func (a *Area) Adopt(ctx context.Context) (objects int, bytes int64, err error) 
 	return objects, bytes, a.store.Rescan()
 }
 
-// Bundle writes commits, with everything that they need and the names that they are given,
-// to a file: gitformat-bundle(5). It replaces a file that is there when it is whole and
+// Bundle writes commits, with everything that they need beside known commits and the names that
+// they are given, to a file: gitformat-bundle(5). It replaces a file that is there when it is whole and
 // durable.
-func (a *Area) Bundle(ctx context.Context, refs []Ref, file string) error {
+func (a *Area) Bundle(ctx context.Context, refs []Ref, known []gitstore.ID, file string) error {
 	for _, ref := range refs {
 		path := filepath.Join(a.dir, filepath.FromSlash(ref.Name))
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -266,7 +266,11 @@ func (a *Area) Bundle(ctx context.Context, refs []Ref, file string) error {
 			return err
 		}
 	}
-	if err := a.checkWhole(ctx); err != nil {
+	without := []string{"--all"}
+	for _, id := range known {
+		without = append(without, "^"+id.String())
+	}
+	if err := a.checkWhole(ctx, without); err != nil {
 		return err
 	}
 	dir, name := filepath.Dir(file), "."+filepath.Base(file)+".umbra-"
@@ -281,8 +285,12 @@ func (a *Area) Bundle(ctx context.Context, refs []Ref, file string) error {
 	_, err = git.Run(ctx, git.Command{
 		GitDir: a.dir, Dir: a.dir, Stdout: unfinished,
 		Config: []string{"pack.threads=1", "pack.windowMemory=64m", "core.bigFileThreshold=64m"},
-		Args:   []string{"bundle", "create", "--quiet", "-", "--all"},
+		Args:   append([]string{"bundle", "create", "--quiet", "-"}, without...),
 	})
+	var failed *git.Error
+	if errors.As(err, &failed) && strings.Contains(failed.Stderr, "empty bundle") {
+		return ErrNothingNew
+	}
 	if err != nil {
 		return err
 	}
@@ -296,9 +304,24 @@ func (a *Area) Bundle(ctx context.Context, refs []Ref, file string) error {
 // say where a history was cut, so that nobody could read it.
 var ErrCut = errors.New("older snapshots of it are gone")
 
+// ErrNothingNew is the error of a bundle without a commit: all are known.
+var ErrNothingNew = errors.New("there is no new commit")
+
+// CheckWhole reports ErrCut if a bundle of commits beside known ones could be read nowhere.
+func (a *Area) CheckWhole(ctx context.Context, tips, known []gitstore.ID) error {
+	var revisions []string
+	for _, id := range tips {
+		revisions = append(revisions, id.String())
+	}
+	for _, id := range known {
+		revisions = append(revisions, "^"+id.String())
+	}
+	return a.checkWhole(ctx, revisions)
+}
+
 // checkWhole reports ErrCut if the area's refs lead to a commit before which the history was
 // cut.
-func (a *Area) checkWhole(ctx context.Context) error {
+func (a *Area) checkWhole(ctx context.Context, revisions []string) error {
 	cuts, err := os.ReadFile(filepath.Join(a.dir, "shallow"))
 	if errors.Is(err, fs.ErrNotExist) || err == nil && len(cuts) == 0 {
 		return nil
@@ -306,7 +329,7 @@ func (a *Area) checkWhole(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	roots, err := git.Run(ctx, git.Command{GitDir: a.dir, Dir: a.dir, Args: []string{"rev-list", "--max-parents=0", "--all"}})
+	roots, err := git.Run(ctx, git.Command{GitDir: a.dir, Dir: a.dir, Args: append([]string{"rev-list", "--max-parents=0"}, revisions...)})
 	if err != nil {
 		return err
 	}

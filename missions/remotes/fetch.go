@@ -46,14 +46,16 @@ type fetching struct {
 	remote  savedRemote
 	saved   saved
 	at      transfer.Remote
+	sealed  *sealed // nil: it is not encrypted
 	result  *missions.Transfer
 }
 
 func (f *fetching) fetch(ctx context.Context) error {
-	theirs, err := f.readTheirs(ctx, f.remote, f.at)
+	theirs, sealed, err := f.readProject(ctx, f.project, f.remote, f.at)
 	if err != nil {
 		return err
 	}
+	f.sealed = sealed
 	f.result.Left = theirs.left
 	if len(theirs.missions) == 0 && len(theirs.projects) > 0 {
 		return missions.Errorf(missions.KindNotFound,
@@ -136,10 +138,7 @@ func (f *fetching) bring(ctx context.Context, wanted map[string]theirMission, re
 	if err != nil {
 		return err
 	}
-	if err := area.Fetch(ctx, f.at, refs, whole); err != nil {
-		return remoteError(f.remote, err)
-	}
-	brought, err := area.Refs(ctx)
+	got, err := f.bringInto(ctx, area, wanted, refs, whole)
 	if err != nil {
 		return err
 	}
@@ -152,16 +151,30 @@ func (f *fetching) bring(ctx context.Context, wanted map[string]theirMission, re
 	if err := errors.Join(f.project.Store.Regained(ctx), upkeep.ForgetFound(ctx, f.project.Store)); err != nil {
 		return err
 	}
-	var got theirs
-	got.missions = map[string]theirMission{}
-	got.sort(brought, f.remote.Project)
 	var known []gitstore.ID
 	for _, id := range slices.Sorted(maps.Keys(wanted)) {
-		if known, err = f.publish(ctx, id, got.missions[id], known); err != nil {
+		if known, err = f.publish(ctx, id, got[id], known); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// bringInto has git fetch into an area, and says what it has found there.
+func (f *fetching) bringInto(ctx context.Context, area *transfer.Area, wanted map[string]theirMission, refs []transfer.Ref, whole bool) (map[string]theirMission, error) {
+	if f.sealed != nil {
+		return wanted, f.unsealInto(ctx, area, whole, whole)
+	}
+	if err := area.Fetch(ctx, f.at, refs, whole); err != nil {
+		return nil, remoteError(f.remote, err)
+	}
+	brought, err := area.Refs(ctx)
+	if err != nil {
+		return nil, err
+	}
+	got := theirs{missions: map[string]theirMission{}}
+	got.sort(brought, f.remote.Project)
+	return got.missions, nil
 }
 
 // bringsLost reports whether what comes may have been lost here. Git takes what leads to a lost

@@ -132,7 +132,7 @@ func (c *Carrier) export(ctx context.Context, p *projects.Project, file string, 
 	}
 	defer area.Remove()
 	missions.Notify(ctx, missions.Notice{Text: "writing " + file})
-	err = area.Bundle(ctx, refs, file)
+	err = area.Bundle(ctx, refs, nil, file)
 	if errors.Is(err, transfer.ErrCut) {
 		return missions.Errorf(missions.KindConflict, "umbra push sends such missions where they were before; umbra log shows where a history was cut",
 			"%w: a file of it could not be read anywhere", err)

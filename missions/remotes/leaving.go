@@ -2,6 +2,7 @@ package remotes
 
 import (
 	"context"
+	"slices"
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/shadow"
@@ -148,6 +149,13 @@ func (u *pushing) openExcerpts(ctx context.Context, list []*projects.Mission) er
 	for _, id := range u.theirs.tips() {
 		if _, err := u.leaving.project.Store.Commit(id); err == nil {
 			u.known = append(u.known, id)
+		}
+	}
+	u.had = slices.Clone(u.known)
+	if u.sealed != nil && u.leaving.area == nil {
+		if u.leaving.area, err = transfer.Open(u.project.Store); err != nil {
+			u.leaving.close()
+			return err
 		}
 	}
 	for id, there := range u.theirs.missions {

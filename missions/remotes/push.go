@@ -111,12 +111,14 @@ type pushing struct {
 	known   []gitstore.ID // what the remote has, as far as it is here too
 	search  *search
 	leaving *leaving
+	sealed  *sealed             // nil: it is not encrypted
+	had     []gitstore.ID       // known, before what is sent now
 	sending []*projects.Mission // whose refs are to go forward
 	result  *missions.Transfer
 }
 
 func (u *pushing) push(ctx context.Context, list []*projects.Mission) (err error) {
-	if u.theirs, err = u.readTheirs(ctx, *u.remote, u.at); err != nil {
+	if u.theirs, u.sealed, err = u.readProject(ctx, u.project, *u.remote, u.at); err != nil {
 		return err
 	}
 	u.result.Left = u.theirs.left
@@ -137,12 +139,18 @@ func (u *pushing) push(ctx context.Context, list []*projects.Mission) (err error
 			err = u.leaving.failed[m.ID]
 		}
 		isNew := one.State == missions.TransferNew || one.State == missions.TransferUpdated
+		if err == nil && isNew && u.sealed != nil {
+			err = u.leaving.area.CheckWhole(ctx, tips, u.had)
+		}
 		if err == nil && isNew {
 			one.Objects, one.Bytes, err = u.search.look(ctx, m, tips, u.known)
 		}
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
+		case errors.Is(err, transfer.ErrCut):
+			one.State = missions.TransferRejected
+			one.Reason = "older snapshots of it were pruned, so that nobody could read it encrypted; a remote with --no-sessions takes it"
 		case err != nil: // the others are sent
 			one.State, one.Reason = missions.TransferRejected, "it can't be read (umbra doctor): "+err.Error()
 		case isNew:
@@ -234,7 +242,7 @@ func (u *pushing) send(ctx context.Context, list []*projects.Mission, refs []tra
 		}
 		missions.Notify(ctx, missions.Notice{Text: "pushing to " + u.remote.Name})
 		var err error
-		if refused, err = transfer.Push(ctx, u.leaving.dir(), u.at, refs); err != nil {
+		if refused, err = u.sendRefs(ctx, refs); err != nil {
 			return remoteError(*u.remote, err)
 		}
 	}

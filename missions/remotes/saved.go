@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"iter"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 
@@ -56,16 +57,21 @@ type savedRemote struct {
 	// NoSessions says that no conversation leaves for it; Links what it has of the missions then.
 	NoSessions bool                     `json:"no_sessions,omitempty"`
 	Links      map[string]excerpts.Link `json:"links,omitempty"`
+	// KeyFile has the key that what leaves is encrypted with, "" if it is not.
+	KeyFile string `json:"encrypt,omitempty"`
 	// Auto is how missions are pushed there by themselves, nil if they are not.
 	Auto *automatic `json:"auto,omitempty"`
 }
 
-// withoutWords says so of a remote that no conversation leaves for.
-func (r savedRemote) withoutWords() string {
+// withoutWords says of a remote what is kept from it.
+func (r savedRemote) withoutWords() (words string) {
 	if r.NoSessions {
-		return ", without conversations"
+		words = ", without conversations"
 	}
-	return ""
+	if r.KeyFile != "" {
+		words += ", encrypted by " + r.KeyFile
+	}
+	return words
 }
 
 // has are the snapshots that a remote has or may have, each with its mission.
@@ -121,6 +127,8 @@ func PushedTo(p *projects.Project, leads func(mission string, pushed gitstore.ID
 		one := missions.PushedTo{Remote: r.Name, Fetched: len(fetched[r.Name]) > 0}
 		if r.File {
 			one.File = r.URL
+		} else if r.KeyFile != "" {
+			one.Refs = []string{sealedRef(r.Project)}
 		} else {
 			one.Refs = refsOf(r.Project, there)
 		}
@@ -191,13 +199,17 @@ func (c *Carrier) AddRemote(ctx context.Context, r missions.AddRemoteRequest) (m
 	if err != nil {
 		return missions.Remote{}, err
 	}
+	keyFile, made, err := readyKey(at, r)
+	if err != nil {
+		return missions.Remote{}, err
+	}
 	p := at.Project
 	if p == nil {
 		if p, err = c.FindOrCreateProject(ctx, at.Directory); err != nil {
 			return missions.Remote{}, err
 		}
 	}
-	one := savedRemote{Name: r.Name, URL: url, Project: r.Project, NoSessions: r.NoSessions}
+	one := savedRemote{Name: r.Name, URL: url, Project: r.Project, NoSessions: r.NoSessions, KeyFile: keyFile}
 	if one.Project == "" {
 		one.Project = p.Name
 	}
@@ -210,7 +222,7 @@ func (c *Carrier) AddRemote(ctx context.Context, r missions.AddRemoteRequest) (m
 			return err
 		}
 		if have, err := s.find(r.Name); err == nil && have.Name == r.Name {
-			if have.URL == one.URL && have.Project == one.Project && have.NoSessions == one.NoSessions {
+			if have.URL == one.URL && have.Project == one.Project && have.NoSessions == one.NoSessions && have.KeyFile == one.KeyFile {
 				return nil
 			}
 			return missions.Errorf(missions.KindConflict, "umbra remote rm "+r.Name+", or choose another name",
@@ -222,7 +234,9 @@ func (c *Carrier) AddRemote(ctx context.Context, r missions.AddRemoteRequest) (m
 	if err != nil {
 		return missions.Remote{}, err
 	}
-	return c.remoteView(p, one), nil
+	view := c.remoteView(p, one)
+	view.KeyMade = made
+	return view, nil
 }
 
 // checkProjectName refuses what can't be a part of a ref.
@@ -267,7 +281,10 @@ func (c *Carrier) RemoveRemote(ctx context.Context, r missions.RemoteRequest) (m
 			}
 		}
 		s.forget(p.Store, gone.Name)
-		return s.write(p)
+		if err := s.write(p); err != nil || gone.KeyFile == "" {
+			return err
+		}
+		return os.RemoveAll(chainDir(p, gone.Name)) // a copy of what the remote has
 	})
 	if err != nil {
 		return missions.Remote{}, err
@@ -303,7 +320,7 @@ func (c *Carrier) Remotes(_ context.Context, r missions.RemoteRequest) ([]missio
 // remoteView is a remote as the user sees it: the missions of this home that were pushed, by
 // whether there is more of them by now, and those that were fetched.
 func (c *Carrier) remoteView(p *projects.Project, r savedRemote) missions.Remote {
-	v := missions.Remote{Name: r.Name, URL: transfer.WithoutPassword(r.URL), Project: r.Project, File: r.File, NoSessions: r.NoSessions, Missions: []missions.TransferMission{}}
+	v := missions.Remote{Name: r.Name, URL: transfer.WithoutPassword(r.URL), Project: r.Project, File: r.File, NoSessions: r.NoSessions, KeyFile: r.KeyFile, Missions: []missions.TransferMission{}}
 	if r.Auto != nil && r.Auto.isOf(c.Home) {
 		v.Auto = r.Auto.view(p, r.Name)
 	}

@@ -14,6 +14,7 @@ type theirs struct {
 	missions map[string]theirMission
 	left     []missions.LeftRef
 	projects []string // the other projects that it has
+	isSealed bool     // what it has of the project is encrypted
 }
 
 // theirMission is a mission on a remote. One of the two is zero where a push was cut off.
@@ -39,6 +40,10 @@ func (t *theirs) sort(refs []transfer.Ref, project string) {
 			if rest != "" && !others[of] {
 				others[of], t.projects = true, append(t.projects, of)
 			}
+			continue
+		}
+		if ref.Name == sealedRef(project) {
+			t.isSealed = true
 			continue
 		}
 		name, err := gitstore.ParseRefName("refs/" + rest)

@@ -1,0 +1,299 @@
+package remotes
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/seal"
+	"github.com/umbra-vcs/umbra/gitstore/transfer"
+	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/addresses"
+	"github.com/umbra-vcs/umbra/missions/home"
+	"github.com/umbra-vcs/umbra/missions/projects"
+)
+
+// sealed is what a remote has of a project that is not to be read there: one ref, and a file for
+// each push. A file is encrypted: lines that say which refs the push has moved, as a remote that
+// is not encrypted would have them, an empty line, and a Git bundle of what was new.
+type sealed struct {
+	remote savedRemote
+	key    *seal.Key
+	chain  *transfer.Chain
+	pushes []sealedPush // the oldest first
+}
+
+type sealedPush struct {
+	link gitstore.ID
+	refs []transfer.Ref
+}
+
+func sealedRef(project string) string { return refsAbove + project + "/sealed" }
+
+func chainDir(p *projects.Project, remote string) string {
+	return filepath.Join(p.Dir, "sealed", remote)
+}
+
+// readyKey is the key file of a remote that is added, "" for none. It is made if it is not there.
+func readyKey(at addresses.CallerDirectory, r missions.AddRemoteRequest) (path string, made bool, err error) {
+	if r.KeyFile == "" {
+		return "", false, nil
+	}
+	path = projects.AbsolutePath(r.Caller.Cwd, r.KeyFile)
+	if home.IsWithin(projects.ResolveLinks(at.Top), projects.ResolveLinks(path)) {
+		return "", false, missions.Errorf(missions.KindUsage, "keep it elsewhere, such as ~/.config/umbra.key", "%s would be in the snapshots that it encrypts", path)
+	}
+	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+		if err := seal.Make(path); err != nil {
+			return "", false, missions.Errorf(missions.KindFailed, "look at the place", "make a key: %w", err)
+		}
+		return path, true, nil
+	}
+	_, err = keyIn(path)
+	return path, false, err
+}
+
+func keyIn(path string) (*seal.Key, error) {
+	key, err := seal.Read(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, missions.Errorf(missions.KindNotFound, "put it back, or bring it from another machine: without it nobody reads what is on the remote", "the key %s is not there", path)
+	case err != nil:
+		return nil, missions.Errorf(missions.KindUsage, "age-keygen -o FILE makes one, and so does umbra remote add NAME URL --encrypt FILE", "%w", err)
+	}
+	return key, nil
+}
+
+// readProject asks a remote what it has of a project. If it is encrypted, what was pushed is
+// brought to be read.
+func (c *Carrier) readProject(ctx context.Context, p *projects.Project, r savedRemote, at transfer.Remote) (theirs, *sealed, error) {
+	if r.KeyFile == "" {
+		t, err := c.readTheirs(ctx, r, at)
+		if err == nil && t.isSealed {
+			err = missions.Errorf(missions.KindConflict, "umbra remote rm "+r.Name+", then umbra remote add "+r.Name+" URL --encrypt KEYFILE",
+				"what the remote %s has of %s is encrypted", r.Name, r.Project)
+		}
+		return t, nil, err
+	}
+	t := theirs{missions: map[string]theirMission{}}
+	s := &sealed{remote: r}
+	var err error
+	if s.key, err = keyIn(r.KeyFile); err != nil {
+		return t, nil, err
+	}
+	if s.chain, err = transfer.OpenChain(ctx, chainDir(p, r.Name), sealedRef(r.Project)); err != nil {
+		return t, nil, remoteError(r, err)
+	}
+	err = s.chain.Fetch(ctx, at)
+	if errors.Is(err, transfer.ErrRewound) {
+		return t, nil, missions.Errorf(missions.KindConflict, "find out why; umbra remote rm "+r.Name+" and adding it again takes it as it is now",
+			"the remote %s has no longer what was there before: somebody has put an older state back, or changed it", r.Name)
+	}
+	if err != nil {
+		return t, nil, remoteError(r, err)
+	}
+	links, err := s.chain.Links(ctx)
+	if err != nil {
+		return t, nil, err
+	}
+	state := map[string]gitstore.ID{}
+	for _, link := range links {
+		push := sealedPush{link: link}
+		if err := s.open(ctx, link, func(refs []transfer.Ref, _ io.Reader) error {
+			push.refs = refs
+			return nil
+		}); err != nil {
+			return t, nil, err
+		}
+		for _, ref := range push.refs {
+			state[ref.Name] = ref.ID
+		}
+		s.pushes = append(s.pushes, push)
+	}
+	var refs []transfer.Ref
+	for name, id := range state {
+		refs = append(refs, transfer.Ref{Name: name, ID: id})
+	}
+	t.sort(refs, r.Project)
+	return t, s, nil
+}
+
+// open reads a push: which refs it has moved, and its bundle.
+func (s *sealed) open(ctx context.Context, link gitstore.ID, read func(refs []transfer.Ref, bundle io.Reader) error) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	out, in := io.Pipe()
+	copied := make(chan struct{})
+	go func() {
+		in.CloseWithError(s.chain.Copy(ctx, link, in))
+		close(copied)
+	}()
+	err := func() error {
+		text, err := s.key.Open(out)
+		if err != nil {
+			return err
+		}
+		lines := bufio.NewReader(text)
+		refs, err := readMoved(lines)
+		if err != nil {
+			return err
+		}
+		return read(refs, lines)
+	}()
+	out.Close()
+	cancel()
+	<-copied
+	switch {
+	case errors.Is(err, seal.ErrOtherKey):
+		return missions.Errorf(missions.KindConflict, "umbra remote rm "+s.remote.Name+", then umbra remote add "+s.remote.Name+" URL --encrypt with the right one",
+			"the remote %s is not for the key in %s: %w; nothing was changed there or here", s.remote.Name, s.remote.KeyFile, err)
+	case err != nil:
+		return missions.Errorf(missions.KindDamaged, "have the remote put back from a backup, or push to an empty one; nothing was changed there or here",
+			"push %s of the remote %s can't be read: %w", link.Short(), s.remote.Name, err)
+	}
+	return nil
+}
+
+// readMoved reads the refs that begin a push.
+func readMoved(lines *bufio.Reader) (refs []transfer.Ref, err error) {
+	for {
+		line, err := lines.ReadString('\n')
+		if err != nil {
+			return nil, err
+		}
+		line = strings.TrimSuffix(line, "\n")
+		if line == "" {
+			return refs, nil
+		}
+		hex, name, _ := strings.Cut(line, " ")
+		id, err := gitstore.ParseID(hex)
+		if err != nil {
+			return nil, err
+		}
+		refs = append(refs, transfer.Ref{Name: name, ID: id})
+	}
+}
+
+// sendRefs has git push, or adds an encrypted push.
+func (u *pushing) sendRefs(ctx context.Context, refs []transfer.Ref) (refused map[string]string, err error) {
+	if u.sealed == nil {
+		return transfer.Push(ctx, u.leaving.dir(), u.at, refs)
+	}
+	file := filepath.Join(u.leaving.area.Dir(), "new.bundle")
+	bundle := io.Reader(strings.NewReader(""))
+	err = u.leaving.area.Bundle(ctx, refs, u.had, file)
+	if err == nil {
+		f, err := os.Open(file)
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close()
+		bundle = f
+	} else if !errors.Is(err, transfer.ErrNothingNew) {
+		return nil, err
+	}
+	var moved strings.Builder
+	for _, ref := range refs {
+		fmt.Fprintf(&moved, "%s %s\n", ref.ID, ref.Name)
+	}
+	moved.WriteString("\n")
+	out, in := io.Pipe()
+	go func() {
+		in.CloseWithError(u.sealed.key.Seal(in, io.MultiReader(strings.NewReader(moved.String()), bundle)))
+	}()
+	why, err := u.sealed.chain.Push(ctx, u.at, out)
+	out.Close()
+	refused = map[string]string{}
+	if why != "" {
+		for _, ref := range refs {
+			refused[ref.Name] = why + "; if somebody else has pushed meanwhile, push again"
+		}
+	}
+	return refused, err
+}
+
+// unsealInto brings what was pushed into an area, in the order of the pushes. What is here is
+// passed over, unless all is asked for: a later push may need of it what was pruned here. Whole
+// is that of Fetch.
+func (f *fetching) unsealInto(ctx context.Context, area *transfer.Area, all, whole bool) error {
+	passed := false
+	for _, push := range f.sealed.pushes {
+		has, err := f.hasPush(push)
+		if err != nil {
+			return err
+		}
+		if has && !all {
+			passed = true
+			continue
+		}
+		err = f.unseal(ctx, area, push, whole)
+		var failed *transfer.Error
+		if errors.As(err, &failed) && passed {
+			return f.unsealInto(ctx, area, true, whole)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// hasPush reports whether all that a push has moved is behind what is here.
+func (f *fetching) hasPush(push sealedPush) (bool, error) {
+	t := theirs{missions: map[string]theirMission{}}
+	t.sort(push.refs, f.remote.Project)
+	for id, m := range t.missions {
+		for ref, there := range map[gitstore.RefName]gitstore.ID{
+			gitstore.FetchedAgentRef(f.remote.Name, id): m.agent, gitstore.FetchedRecordRef(f.remote.Name, id): m.record,
+		} {
+			have, err := f.project.Store.Ref(ref)
+			if errors.Is(err, gitstore.ErrRefNotFound) {
+				return false, nil
+			}
+			if err != nil {
+				return false, err
+			}
+			if is, err := isBehind(f.project.Store, there, have); err != nil || !is {
+				return false, err
+			}
+		}
+	}
+	return true, nil
+}
+
+// unseal brings one push into an area.
+func (f *fetching) unseal(ctx context.Context, area *transfer.Area, push sealedPush, whole bool) error {
+	file := filepath.Join(area.Dir(), "push.bundle")
+	var size int64
+	if err := f.sealed.open(ctx, push.link, func(_ []transfer.Ref, bundle io.Reader) error {
+		out, err := os.OpenFile(file, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+		if err != nil {
+			return err
+		}
+		size, err = io.Copy(out, bundle)
+		return errors.Join(err, out.Close())
+	}); err != nil || size == 0 {
+		return err
+	}
+	in, err := os.Open(file)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	refs, err := transfer.BundleRefs(in)
+	if err != nil {
+		return err
+	}
+	if err := area.Fetch(ctx, transfer.Remote{URL: file}, refs, whole); err != nil {
+		return missions.Errorf(missions.KindDamaged, "have the remote put back from a backup, or push to an empty one; nothing was changed there or here",
+			"push %s of the remote %s can't be taken over: %w", push.link.Short(), f.remote.Name, err)
+	}
+	return nil
+}
