@@ -19,13 +19,14 @@ const (
 	SearchAnswers  SearchPlace = "answers"
 	SearchTools    SearchPlace = "tools"
 	SearchCommands SearchPlace = "commands"
+	SearchOutput   SearchPlace = "output"   // what tool calls gave back; only where it is asked for
 	SearchMessages SearchPlace = "messages" // of snapshots
 	SearchPaths    SearchPlace = "paths"
 	SearchFiles    SearchPlace = "files" // their content; only where it is asked for
 )
 
 // SearchPlaces are all places, in the order in which they are listed.
-var SearchPlaces = [...]SearchPlace{SearchPrompts, SearchAnswers, SearchTools, SearchCommands, SearchMessages, SearchPaths, SearchFiles}
+var SearchPlaces = [...]SearchPlace{SearchPrompts, SearchAnswers, SearchTools, SearchCommands, SearchOutput, SearchMessages, SearchPaths, SearchFiles}
 
 // SearchRequest asks for the moments at which something was said or done, the newest first.
 // Several requests make a whole list: each begins after the last hit of the one before.
@@ -37,7 +38,7 @@ type SearchRequest struct {
 	Mission string        `json:"mission,omitempty"` // only what was said and done in it; "": in all projects
 	Agent   string        `json:"agent,omitempty"`
 	Since   string        `json:"since,omitempty"` // a time as in moments: 10m, 2026-01-31
-	In      []SearchPlace `json:"in,omitempty"`    // none: everywhere but in files
+	In      []SearchPlace `json:"in,omitempty"`    // none: everywhere but in output and files
 	After   *SearchHit    `json:"after,omitempty"`
 	Limit   int           `json:"limit,omitempty"` // of hits; 0: SearchPage
 }

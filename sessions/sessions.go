@@ -189,6 +189,8 @@ type Tool struct {
 	Agent       string
 	Exit        string // the exit code of a command that has ended; "" where the file tells none
 	Stop        int64  // where the line of the call ends, from the turn's Start
+	Output      string // what it gave back, where that is kept: see OutputKeeping
+	OutputStop  int64  // where its line ends, from the turn's Start; 0: nothing is kept
 }
 
 // Tokens counts what the file says was used; -1 where it says nothing.

@@ -34,7 +34,7 @@ where it came about. What forks share is found at the mission where it was said.
 			flags.String("mission", "only what was said and done in `MISSION`", &o.mission),
 			flags.String("agent", "only missions of `AGENT`: "+missions.AgentNames, &o.agent),
 			flags.String("since", "not older than `TIME`: 10m, 2h, 3d, 2026-01-31", &o.since),
-			flags.String("in", "only in `PLACE,…`: prompts, answers, tools, commands, messages, paths, or files, their content as it ever was", &o.in),
+			flags.String("in", "only in `PLACE,…`: prompts, answers, tools, commands, output (what tool calls gave back), messages, paths, or files, their content as it ever was", &o.in),
 			flags.Int("n", "no more than `N`", &o.limit),
 		},
 		Run: func(c *call.Call) error { return runSearch(c, o) },

@@ -111,7 +111,7 @@ func readFile(in catInput) (line, error) {
 type searchInput struct {
 	Query   string `json:"query" jsonschema:"words, all of which are to be in one message, call or name, or a text in double quotes that is to be there as it is"`
 	Mission string `json:"mission,omitempty" jsonschema:"only what was said and done in this mission"`
-	In      string `json:"in,omitempty" jsonschema:"only in these, with commas: prompts, answers, tools, commands, messages, paths, files (as they ever were)"`
+	In      string `json:"in,omitempty" jsonschema:"only in these, with commas: prompts, answers, tools, commands, output (of tool calls), messages, paths, files (as they ever were)"`
 	Since   string `json:"since,omitempty" jsonschema:"only what is not older, such as 10m, 2h, 3d or 2026-01-31"`
 	Limit   int    `json:"limit,omitempty" jsonschema:"how many moments at most; 30 if it is left out"`
 }

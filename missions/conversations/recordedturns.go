@@ -21,6 +21,8 @@ type TurnRange struct {
 	Inherited bool
 	// From and To are where to begin and to end; nil: where the conversation does.
 	From, To *Border
+	// Output has calls keep what they gave back.
+	Output bool
 	// Kept, if it is set, has what reading this record has found before.
 	Kept *Kept
 	// Border, if it is set, is called for each border, after the turns before it.
@@ -83,7 +85,7 @@ func (l *Library) ReadRecordedTurns(ctx context.Context, p *projects.Project, r 
 		}
 		return each(t)
 	}
-	t := turnReader{adapter: a, size: l.PieceBytes, begins: begins, looked: begins, each: kept, border: r.Border}
+	t := turnReader{adapter: a, size: l.PieceBytes, begins: begins, looked: begins, each: kept, border: r.Border, output: r.Output}
 	if r.From != nil {
 		t.looked = r.From.Read
 	}
@@ -189,6 +191,7 @@ type turnReader struct {
 	until   int64 // where to stop, a border; 0: nowhere
 	each    func(PlacedTurn) error
 	border  func(Border)
+	output  bool // calls keep what they gave back
 
 	follower sessions.Follower
 	held     []byte // the last of the bytes that the follower was fed
@@ -213,7 +216,7 @@ func (t *turnReader) nextLook() int64 {
 }
 
 func (t *turnReader) read(ctx context.Context, r io.Reader) error {
-	t.follower = t.adapter.Follow()
+	t.follower = t.follow()
 	piece := make([]byte, min(t.size, pieceBytes))
 	for at := t.begins; ; {
 		next := t.nextLook()
@@ -238,6 +241,14 @@ func (t *turnReader) read(ctx context.Context, r io.Reader) error {
 			return err
 		}
 	}
+}
+
+func (t *turnReader) follow() sessions.Follower {
+	f := t.adapter.Follow()
+	if keeping, ok := f.(sessions.OutputKeeping); ok && t.output {
+		keeping.KeepOutput()
+	}
+	return f
 }
 
 func (t *turnReader) feed(p []byte) {
@@ -272,7 +283,7 @@ func (t *turnReader) handOver(turns []sessions.Turn) error {
 		return err
 	}
 	rest := t.held[last-first:]
-	t.begins, t.fed, t.held, t.follower = t.begins+last, 0, nil, t.adapter.Follow()
+	t.begins, t.fed, t.held, t.follower = t.begins+last, 0, nil, t.follow()
 	if t.border != nil {
 		t.border(Border{Turn: t.begins, Read: t.looked})
 	}

@@ -88,6 +88,8 @@ func TestSearch(t *testing.T) {
 	c.wantFoundBy(missions.SearchRequest{Query: "database", In: []missions.SearchPlace{missions.SearchFiles}}, "login@2 files: the database")
 	c.wantFoundBy(missions.SearchRequest{Query: "audit", In: []missions.SearchPlace{missions.SearchTools}}, "login@3 commands: Bash: go test -run Audit ./... 3")
 	c.wantFoundBy(missions.SearchRequest{Query: "exit 3"}, "login@3 commands: Bash: exit 3 3")
+	c.wantFound("fail", "login@3 answers: It failed.")
+	c.wantFoundBy(missions.SearchRequest{Query: "fail", In: []missions.SearchPlace{missions.SearchOutput}}, "login@3 output: Bash: FAIL 3")
 	c.wantFoundBy(missions.SearchRequest{Query: "audit", Agent: "codex"})
 	c.wantFoundBy(missions.SearchRequest{Query: "audit", Since: "2027-01-01"})
 
@@ -107,6 +109,33 @@ func TestSearch(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.wantFoundBy(missions.SearchRequest{Query: "audit", Mission: "other"}, "other@4.0 prompts: audit the fork")
+}
+
+// TestSearchOutput: what a call gave back is found where it is asked for, at the first moment
+// that has it and not at that of the call.
+func TestSearchOutput(t *testing.T) {
+	t.Parallel()
+	c := startTalker(t)
+	c.hook("SessionStart", map[string]any{"source": "startup"})
+	c.takeTurn("begin", "a.txt", "one\n")
+	c.named("login")
+	c.hook("UserPromptSubmit", map[string]any{"prompt": "test it"})
+	c.say(
+		c.line("user", "u1", c.parent, `"test it"`),
+		c.line("assistant", "u2", "u1", `[{"type":"tool_use","id":"t9","name":"Bash","input":{"command":"make"}}]`),
+	)
+	c.write("b.txt", "two\n")
+	if _, err := c.local.Snapshot(context.Background(), missions.SnapshotRequest{Caller: c.caller(), Message: "it runs"}); err != nil {
+		t.Fatal(err)
+	}
+	c.say(
+		c.line("user", "u3", "u2", `[{"type":"tool_result","tool_use_id":"t9","content":[{"type":"text","text":"compiling\nno rule for gizmo, token ghp_`+drawn+`"}]}]`),
+		c.line("assistant", "u5", "u3", `[{"type":"text","text":"It failed."}]`),
+	)
+	c.hook("Stop", map[string]any{"last_assistant_message": "It failed."})
+	c.wantFound("make", "login@2.1 commands: Bash: make")
+	c.wantFound("gizmo")
+	c.wantFoundBy(missions.SearchRequest{Query: "gizmo", In: []missions.SearchPlace{missions.SearchOutput}}, "login@2 output: Bash: no rule for gizmo, token [umbra-left-out:github-token]")
 }
 
 // TestSearchKeepsSecrets: a hit shows no secret, though it is found by it.

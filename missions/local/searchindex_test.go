@@ -121,7 +121,7 @@ func (c *chatter) ask() missions.SearchRequest {
 	}
 	r := missions.SearchRequest{Caller: c.caller(), Query: strings.Join(parts, " "), Limit: 1 + c.dice.IntN(20)}
 	if c.dice.IntN(3) == 0 {
-		r.In = []missions.SearchPlace{missions.SearchPlaces[c.dice.IntN(4)]}
+		r.In = []missions.SearchPlace{missions.SearchPlaces[c.dice.IntN(5)]}
 	}
 	if c.dice.IntN(4) == 0 {
 		r.Since = time.Date(2026, 1, 1, 0, 0, c.dice.IntN(7*max(1, c.lines)), 0, time.UTC).Format(time.RFC3339)

@@ -193,7 +193,7 @@ func (t *conversationSearch) skip(page *page, r *run, s stretch) (skipped, copie
 // is indexed is short: the newest of it is looked at first, so that no text is cleaned of
 // secrets for a hit that a newer one drives off the page.
 func (t *conversationSearch) readStretch(ctx context.Context, page *page, r *run, what conversations.TurnRange, s stretch) (copied bool, err error) {
-	what.From, what.To = s.from, s.to
+	what.From, what.To, what.Output = s.from, s.to, t.places[missions.SearchOutput]
 	var held []conversations.PlacedTurn
 	err = t.conversations.ReadRecordedTurns(ctx, t.project, what, func(turn conversations.PlacedTurn) error {
 		switch {
@@ -274,7 +274,7 @@ func (t *conversationSearch) take(page *page, r *run, u utterance) {
 
 // redact is a text without secrets.
 func redact(u utterance) string {
-	if u.tool == nil {
+	if u.tool == nil || u.in == missions.SearchOutput {
 		return projects.RedactText(u.text)
 	}
 	return projects.RedactTarget(u.text)
@@ -311,6 +311,10 @@ func utterances(turn conversations.PlacedTurn) func(func(utterance) bool) {
 				in = missions.SearchCommands
 			}
 			if !give(utterance{in: in, text: toolText(tool), at: tool.At, place: turn.Place + tool.Stop, tool: tool}) {
+				return
+			}
+			out := utterance{in: missions.SearchOutput, text: tool.Output, at: tool.At, place: turn.Place + tool.OutputStop, tool: tool}
+			if tool.Output != "" && !give(out) {
 				return
 			}
 		}

@@ -163,6 +163,7 @@ func (w *indexWriter) add(ctx context.Context, r *run, t conversations.TurnRange
 			failed = errors.Join(failed, w.batch.Write(indexDir(w.project), readerVersion()))
 		}
 	}
+	t.Output = true
 	t.Border = func(b conversations.Border) {
 		if b.Read <= r.meta.Length-r.meta.Torn {
 			done(b.Turn, b.Read)

@@ -96,6 +96,11 @@ func notifyUnread(ctx context.Context, m *projects.Mission, err error) {
 	addresses.NotifyProblems(ctx, []missions.Problem{{Project: m.Project.Name, Mission: m.ID, Message: m.Name + " can't be searched whole: " + err.Error(), Fix: "umbra doctor"}})
 }
 
+// conversationPlaces are the places that are in conversations.
+var conversationPlaces = [...]missions.SearchPlace{
+	missions.SearchPrompts, missions.SearchAnswers, missions.SearchTools, missions.SearchCommands, missions.SearchOutput,
+}
+
 // sourcesOf are what is to be searched of a project.
 func (s *scope) sourcesOf(ctx context.Context, p *past) ([]source, error) {
 	all := p.allSnapshots(ctx)
@@ -104,7 +109,7 @@ func (s *scope) sourcesOf(ctx context.Context, p *past) ([]source, error) {
 	}
 	var sources []source
 	var told map[string]bool // the sessions whose conversations can be read; nil if none is searched
-	if s.places[missions.SearchPrompts] || s.places[missions.SearchAnswers] || s.places[missions.SearchTools] || s.places[missions.SearchCommands] {
+	if slices.ContainsFunc(conversationPlaces[:], func(place missions.SearchPlace) bool { return s.places[place] }) {
 		told = map[string]bool{}
 		bySession := map[sessionID][]*run{}
 		for _, r := range findRuns(ctx, p, all) {

@@ -100,13 +100,13 @@ func (sr *Searcher) newScope(ctx context.Context, r missions.SearchRequest) (*sc
 	s := &scope{Searcher: sr, agent: r.Agent, places: map[missions.SearchPlace]bool{}, names: map[string]int{}, indexes: map[*projects.Project]*trigrams.Index{}}
 	for _, place := range r.In {
 		if !slices.Contains(missions.SearchPlaces[:], place) {
-			return nil, missions.Errorf(missions.KindUsage, "use prompts, answers, tools, commands, messages, paths or files", "--in: nothing is searched that is called %q", place)
+			return nil, missions.Errorf(missions.KindUsage, "use prompts, answers, tools, commands, output, messages, paths or files", "--in: nothing is searched that is called %q", place)
 		}
 		s.places[place] = true
 	}
 	if len(r.In) == 0 {
 		for _, place := range missions.SearchPlaces {
-			s.places[place] = place != missions.SearchFiles
+			s.places[place] = place != missions.SearchFiles && place != missions.SearchOutput
 		}
 	}
 	at, err := sr.addresses.LocateCaller(r.Caller)

@@ -25,6 +25,7 @@ type parser struct {
 	usage   usage
 	queue   queue
 	stop    int64 // where the line ends that is read
+	keeps   bool  // what tools gave back
 }
 
 // usage is counted once for each API message, whose lines all repeat it.
@@ -39,6 +40,9 @@ func newParser() *parser {
 	p.split.Line = p.line
 	return p
 }
+
+// KeepOutput implements sessions.OutputKeeping.
+func (p *parser) KeepOutput() { p.keeps = true }
 
 // Feed takes the next bytes of the file.
 func (p *parser) Feed(b []byte) { _ = p.split.Feed(b) } // line never fails
@@ -214,6 +218,9 @@ func (p *parser) results(m message) {
 		if i, ok := p.open[b.id]; ok && t != nil {
 			tool := &t.Tools[i]
 			tool.Done, tool.Failed, tool.Exit = true, b.fail, b.exitCode()
+			if p.keeps {
+				tool.Keep(jsontext.OutputText(b.result), p.stop-t.Start)
+			}
 			delete(p.open, b.id)
 		}
 	})

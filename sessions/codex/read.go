@@ -20,6 +20,7 @@ type parser struct {
 	id    string         // of that turn
 	exact bool           // the turn's tokens are told, not to be summed up
 	stop  int64          // where the line ends that is read
+	keeps bool           // what tools gave back
 }
 
 func newParser() *parser {
@@ -28,6 +29,9 @@ func newParser() *parser {
 	p.split.Line = p.line
 	return p
 }
+
+// KeepOutput implements sessions.OutputKeeping.
+func (p *parser) KeepOutput() { p.keeps = true }
 
 // Feed takes the next bytes of the file.
 func (p *parser) Feed(b []byte) { _ = p.split.Feed(b) } // line never fails
@@ -181,8 +185,12 @@ func (p *parser) call(l line) {
 func (p *parser) result(l line) {
 	id := l.text("call_id")
 	if i, ok := p.open[id]; ok {
-		tool := &p.turn().Tools[i]
+		t := p.turn()
+		tool := &t.Tools[i]
 		tool.Done, tool.Failed = true, tool.Failed || l.failed()
+		if p.keeps {
+			tool.Keep(jsontext.OutputText(l.get("output")), p.stop-t.Start)
+		}
 		delete(p.open, id)
 	}
 	p.running()

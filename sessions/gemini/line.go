@@ -283,6 +283,7 @@ func (m message) classifyAnswer() class {
 type call struct {
 	tool      sessions.Tool
 	cancelled bool
+	result    []byte // what it gave back, in JSON
 }
 
 // toolCalls calls f for each tool call of an answer: those with their results,
@@ -325,6 +326,7 @@ func parseCall(b []byte) call {
 		case "timestamp":
 			one.tool.At = jsontext.Time(jsontext.Raw(value))
 		case "result":
+			one.result = value
 			one.tool.Done = one.tool.Done || string(value) != "null"
 			one.tool.Exit = sessions.ExitCode(value, exitMark)
 		case "status":
@@ -340,11 +342,11 @@ func parseCall(b []byte) call {
 const exitMark = `\nExit Code: `
 
 // responses calls f for each tool result of a message.
-func (m message) responses(f func(id string, failed bool, exit string)) {
+func (m message) responses(f func(id string, failed bool, exit string, result []byte)) {
 	parts(m.content, func(p part) {
 		if p.response != nil {
 			answer := jsontext.Lookup(p.response, "response")
-			f(jsontext.Text(jsontext.Lookup(p.response, "id")), jsontext.Lookup(answer, "error") != nil, sessions.ExitCode(answer, exitMark))
+			f(jsontext.Text(jsontext.Lookup(p.response, "id")), jsontext.Lookup(answer, "error") != nil, sessions.ExitCode(answer, exitMark), answer)
 		}
 	})
 }

@@ -30,15 +30,21 @@ type parser struct {
 	seen    map[string]bool // ids of all messages
 	open    map[string]int  // tool id → index into the last turn's tools
 	prompt  string          // id of the last turn's prompt
-	answer  string          // id of the newest answer
-	said    bool            // the newest answer has words
-	stopped bool            // the client took back what was asked
-	refused bool            // the client says that its API refused, and nothing came since
-	retold  bool            // the client tells the whole conversation again, until a list of all messages ends it
-	before  sessions.State  // when that began
+	answer  newestAnswer
+	stopped bool           // the client took back what was asked
+	keeps   bool           // what tools gave back
+	refused bool           // the client says that its API refused, and nothing came since
+	retold  bool           // the client tells the whole conversation again, until a list of all messages ends it
+	before  sessions.State // when that began
 	hash    string
 	turn    sessions.Tokens // of the answers before the newest
 	stop    int64           // where the line ends that is read
+}
+
+// newestAnswer is the id of an answer, and whether it has words.
+type newestAnswer struct {
+	id   string
+	said bool
 }
 
 func newParser() *parser {
@@ -47,6 +53,9 @@ func newParser() *parser {
 	p.split.Line = p.line
 	return p
 }
+
+// KeepOutput implements sessions.OutputKeeping.
+func (p *parser) KeepOutput() { p.keeps = true }
 
 // Feed takes the next bytes of the file.
 func (p *parser) Feed(b []byte) { _ = p.split.Feed(b) } // line never fails
@@ -177,7 +186,7 @@ func (p *parser) take(m message, start int64, turns bool) {
 		}
 	case classAnswer, classOther:
 		switch {
-		case string(m.kind) == "gemini" && (!again || id == p.answer):
+		case string(m.kind) == "gemini" && (!again || id == p.answer.id):
 			p.answered(m, again)
 		case m.refuses() && !again && p.last() != nil:
 			t := p.last()
@@ -205,7 +214,7 @@ func (p *parser) last() *sessions.Turn {
 // begin opens a turn. Calls left open before it never get their result.
 func (p *parser) begin(m message, start int64) {
 	clear(p.open)
-	p.prompt, p.answer, p.said, p.turn = string(m.id), "", false, sessions.Tokens{}
+	p.prompt, p.answer, p.turn = string(m.id), newestAnswer{}, sessions.Tokens{}
 	p.conv.Turns = append(p.conv.Turns, sessions.Turn{
 		Prompt: m.prompt(), ID: string(m.id), At: jsontext.Time(m.time), End: jsontext.Time(m.time), Start: start,
 		Tokens: sessions.Tokens{Input: -1, Output: -1},
@@ -220,37 +229,44 @@ func (p *parser) answered(m message, again bool) {
 		return
 	}
 	if !again {
-		p.answer, p.said = string(m.id), false
+		p.answer = newestAnswer{id: string(m.id)}
 		p.turn = sessions.Tokens{Input: max(t.Tokens.Input, 0), Output: max(t.Tokens.Output, 0)}
 	}
-	if s := words(m.content); s != "" && !p.said {
-		p.said = true
+	if s := words(m.content); s != "" && !p.answer.said {
+		p.answer.said = true
 		t.Texts = append(t.Texts, sessions.Text{Role: "assistant", Text: s, At: jsontext.Time(m.time), Stop: p.stop - t.Start})
 	}
 	if used, ok := tokens(m.tokens); ok {
 		t.Tokens = sessions.Tokens{Input: p.turn.Input + used.Input, Output: p.turn.Output + used.Output}
 	}
-	m.toolCalls(func(c call) { p.called(t, c.tool) })
+	m.toolCalls(func(c call) { p.called(t, c) })
 }
 
-func (p *parser) called(t *sessions.Turn, tool sessions.Tool) {
+func (p *parser) called(t *sessions.Turn, c call) {
+	tool := c.tool
 	i := slices.IndexFunc(t.Tools, func(known sessions.Tool) bool { return known.ID == tool.ID })
 	switch {
 	case i < 0:
 		tool.Stop = p.stop - t.Start
+		if p.keeps {
+			tool.Keep(jsontext.OutputText(c.result), p.stop-t.Start)
+		}
 		t.Tools = append(t.Tools, tool)
 		if !tool.Done {
 			p.open[tool.ID] = len(t.Tools) - 1
 		}
 	case tool.Done:
-		p.finish(tool.ID, tool.Failed, tool.Exit)
+		p.finish(tool.ID, tool.Failed, tool.Exit, c.result)
 	}
 }
 
-func (p *parser) finish(id string, failed bool, exit string) {
+func (p *parser) finish(id string, failed bool, exit string, result []byte) {
 	if i, ok := p.open[id]; ok {
 		t := p.last()
 		t.Tools[i].Done, t.Tools[i].Failed, t.Tools[i].Exit = true, failed, exit
+		if p.keeps {
+			t.Tools[i].Keep(jsontext.OutputText(result), p.stop-t.Start)
+		}
 		delete(p.open, id)
 	}
 }

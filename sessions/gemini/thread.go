@@ -35,7 +35,7 @@ func newEntry(m message) entry {
 			e.cancel = e.cancel || c.cancelled
 		})
 	case classResults:
-		m.responses(func(id string, _ bool, _ string) { e.done = append(e.done, id) })
+		m.responses(func(id string, _ bool, _ string, _ []byte) { e.done = append(e.done, id) })
 	}
 	return e
 }

@@ -27,6 +27,7 @@ type parser struct {
 	open    map[string]bool // parts
 	tokens  map[string]sessions.Tokens
 	stop    int64 // where the line ends that is read
+	keeps   bool  // what tools gave back
 }
 
 type asked struct {
@@ -42,6 +43,9 @@ func newParser() *parser {
 	p.split.Line = p.line
 	return p
 }
+
+// KeepOutput implements sessions.OutputKeeping.
+func (p *parser) KeepOutput() { p.keeps = true }
 
 // Feed takes the next bytes of the file.
 func (p *parser) Feed(b []byte) { _ = p.split.Feed(b) } // line never fails
@@ -214,6 +218,9 @@ func (p *parser) part(v part) {
 		}
 	case "tool":
 		tool := toolOf(v, t.End)
+		if p.keeps {
+			tool.Keep(jsontext.OutputText(v.state), p.stop-t.Start)
+		}
 		if i, ok := p.tools[v.id]; ok {
 			tool.Stop = t.Tools[i].Stop
 			t.Tools[i] = tool

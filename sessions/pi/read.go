@@ -28,6 +28,7 @@ type parser struct {
 	conv    sessions.Conversation
 	open    sessions.Calls // of the last turn
 	results bool           // the last line is a call's result
+	keeps   bool           // what tools gave back
 }
 
 func newParser() *parser {
@@ -36,6 +37,9 @@ func newParser() *parser {
 	p.split.Line = p.line
 	return p
 }
+
+// KeepOutput implements sessions.OutputKeeping.
+func (p *parser) KeepOutput() { p.keeps = true }
 
 // Feed takes the next bytes of the file.
 func (p *parser) Feed(b []byte) { _ = p.split.Feed(b) } // line never fails
@@ -175,6 +179,9 @@ func (p *parser) result(s step) {
 		if call := &t.Tools[i]; call.ID == s.message.call {
 			call.Done, call.Failed = true, s.message.failed
 			call.Exit = sessions.ExitCode([]byte(s.message.text), "Command exited with code ")
+			if p.keeps {
+				call.Keep(s.message.text, s.stop-t.Start)
+			}
 		}
 	}
 }

@@ -29,6 +29,7 @@ func Recorded(t *testing.T, of Recording) {
 	r.prompts("talk", talk, "first PLATYPUS", "second", "third")
 	if len(talk.Turns) == 3 {
 		r.tools(talk)
+		r.outputs(talk)
 	}
 	refused := sessions.StateError
 	if of.Mute {
@@ -124,6 +125,24 @@ func (r recording) tools(talk sessions.Conversation) {
 		}
 		if strings.Join(got, ", ") != want {
 			r.Errorf("turn %d has the tools %q, want %q", i+1, got, want)
+		}
+	}
+}
+
+// outputs: what a tool gave back is kept where it is asked for, and not otherwise.
+func (r recording) outputs(talk sessions.Conversation) {
+	r.Helper()
+	kept := r.Adapter.Follow()
+	kept.(sessions.OutputKeeping).KeepOutput()
+	kept.Feed(r.file("talk"))
+	for i, turn := range kept.Conversation().Turns {
+		for j, tool := range turn.Tools {
+			if tool.Target == "echo par" && (!strings.Contains(tool.Output, "par") || tool.OutputStop <= 0 || tool.OutputStop > turn.Stop-turn.Start) {
+				r.Errorf("turn %d: %s gave back %q, at %d", i+1, tool.Target, tool.Output, tool.OutputStop)
+			}
+			if talk.Turns[i].Tools[j].Output != "" {
+				r.Errorf("turn %d: the output of %s is kept though nobody asked", i+1, tool.Target)
+			}
 		}
 	}
 }
