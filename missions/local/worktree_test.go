@@ -108,6 +108,16 @@ func TestWorktreeIsAFork(t *testing.T) {
 	if c.contentOf(filepath.Join(c.dir, "result.txt")) != "found\n" {
 		t.Error("promotion brings nothing home")
 	}
+	other := c.worktree("other")
+	if err := os.WriteFile(filepath.Join(other, "merged.txt"), []byte("merged\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.local.Merge(context.Background(), missions.MergeRequest{Caller: c.caller(), Step: missions.MergeBegin, Forks: []string{"other"}}); err != nil {
+		t.Fatal(err)
+	}
+	if c.contentOf(filepath.Join(c.dir, "merged.txt")) != "merged\n" {
+		t.Error("a merge brings nothing home")
+	}
 	c.healthy()
 }
 

@@ -1,24 +1,35 @@
 package e2e
 
 import (
+	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/umbra-vcs/umbra/scripts/clients"
 )
 
-// worktreeOf is the one mission with a parent, or the test ends.
-func (p *person) worktreeOf(name string) mission {
+// worktreeOf is the one mission whose name begins so, or the test ends.
+func (p *person) worktreeOf(name string, but ...string) mission {
 	p.Helper()
-	for _, m := range asked[[]mission](p, "mission", "ls", "--all") {
-		if m.Name == name {
+	list := asked[[]mission](p, "mission", "ls", "--all")
+	for _, m := range list {
+		if strings.HasPrefix(m.Name, name) && !slices.Contains(but, m.ID) {
 			return m
 		}
 	}
-	p.Fatalf("there is no mission %s: %+v", name, asked[[]mission](p, "mission", "ls", "--all"))
+	p.Fatalf("there is no mission %s: %+v", name, list)
 	return mission{}
+}
+
+// delegated has the model give a prompt to a subagent with a worktree of its own.
+func delegated(prompt string) string {
+	b, _ := json.Marshal(map[string]string{"subagent_type": "general-purpose", "description": "helper", "prompt": prompt, "isolation": "worktree"}) // strings always marshal
+	return fmt.Sprintf("[[tool name=Agent input=%q]]", b)
 }
 
 // TestAgentsWorktrees: a worktree that Claude Code asks for, by -w or for a subagent, is a
@@ -52,4 +63,39 @@ func TestAgentsWorktrees(t *testing.T) {
 	if entries, err := os.ReadDir(filepath.Join(p.repo, ".claude", "worktrees")); err == nil {
 		t.Errorf("Git made %v", entries)
 	}
+
+	if out := p.run(p.repo, append(p.byHand(), "delta "+delegated(`sub, please [[bash cmd="cp unsaved.txt sub.txt"]] [[say sub done]]`)+" [[say delta done]]")...); out.code != 0 {
+		t.Fatalf("%s", out)
+	}
+	sub := p.worktreeOf("agent-")
+	p.wait("the subagent's mission to be closed", func() bool { return p.mission(sub.Name).State == "closed" })
+	if got := p.umbra("cat", sub.Name, "sub.txt"); got != "unsaved\n" {
+		t.Errorf("sub.txt in the newest snapshot: %q", got)
+	}
+
+	p.startIn(p.repo, append(p.byHand(), "echo "+delegated(`late, please [[bash cmd="echo late > late.txt"]] [[wait killed]]`))...)
+	var late mission
+	p.wait("the second subagent to write", func() bool {
+		list := asked[[]mission](p, "mission", "ls", "--all")
+		i := slices.IndexFunc(list, func(m mission) bool { return strings.HasPrefix(m.Name, "agent-") && m.ID != sub.ID })
+		if i < 0 {
+			return false
+		}
+		late = list[i]
+		_, err := os.Stat(filepath.Join(late.Workspace, "late.txt"))
+		return err == nil
+	})
+	list := asked[[]mission](p, "mission", "ls", "--all")
+	i := slices.IndexFunc(list, func(m mission) bool { return m.PID > 0 })
+	if i < 0 {
+		t.Fatalf("no mission names the agent's process: %+v", list)
+	}
+	if err := syscall.Kill(list[i].PID, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	p.wait("what was left by the kill to be closed", func() bool { return p.mission(late.Name).State == "closed" })
+	if got := p.umbra("cat", late.Name, "late.txt"); got != "late\n" {
+		t.Errorf("late.txt in the newest snapshot: %q", got)
+	}
+	p.server.Release("killed")
 }
