@@ -42,7 +42,7 @@ type Entry struct {
 	TakenBack    bool        `json:"taken_back,omitempty"` // by a restore, an undo or a redo since
 	// TurnTakenBack says in a log that its turn is taken back with its beginning.
 	TurnTakenBack bool `json:"turn_taken_back,omitempty"`
-	Partial      bool        `json:"partial"`
+	Partial       bool `json:"partial"`
 	// LostBefore is the snapshot before, if that is lost: Parent is then what is left of
 	// those before it.
 	LostBefore string `json:"lost_before,omitempty"`

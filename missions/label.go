@@ -108,12 +108,24 @@ func (l Label) Subject(turn int, prompt string) string {
 // PromptLine is a prompt on one line, its line breaks shown as such.
 func PromptLine(prompt string) string {
 	var lines []string
-	for line := range strings.Lines(prompt) {
+	for line := range strings.Lines(withoutPasteTags(prompt)) {
 		if line = strings.Join(strings.Fields(line), " "); line != "" {
 			lines = append(lines, line)
 		}
 	}
 	return strings.Join(lines, " ⏎ ")
+}
+
+// pasteTag is what Claude Code, from 2.1.329 on, writes before and after a text that was
+// pasted.
+var pasteTag = LazyPattern(`</?pasted_content(?: id="[^"]*")?>`)
+
+// withoutPasteTags is a prompt as its user has given it.
+func withoutPasteTags(prompt string) string {
+	if !strings.Contains(prompt, "pasted_content") {
+		return prompt
+	}
+	return pasteTag().ReplaceAllString(prompt, "")
 }
 
 // cutText is as much of a text as fits into so many characters.

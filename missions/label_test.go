@@ -65,4 +65,19 @@ func TestSubject(t *testing.T) {
 	}
 }
 
+// TestPastedPrompts: what an agent writes around a text that was pasted is no word of its user's.
+func TestPastedPrompts(t *testing.T) {
+	t.Parallel()
+	prompt := "<pasted_content id=\"b8c7\">\nrework the parser\nand its tests\n</pasted_content>\n\nplease"
+	if got := missions.PromptLine(prompt); got != "rework the parser ⏎ and its tests ⏎ please" {
+		t.Errorf("on one line it is %q", got)
+	}
+	if got := missions.NameFromPrompt(prompt); got != "rework-parser-its-tests" {
+		t.Errorf("its mission is %q", got)
+	}
+	if got, want := (missions.Label{Then: "turn ended"}).Subject(3, prompt), "turn 3: rework the parser ⏎ and its tests ⏎ please · turn ended"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 func n(text string) int { return utf8.RuneCountInString(text) }

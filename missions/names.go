@@ -52,7 +52,7 @@ func NameFromPrompt(prompt string) string {
 	const most = 32
 	var words []string
 	length := 0
-	for _, w := range strings.FieldsFunc(strings.ToLower(prompt), func(r rune) bool {
+	for _, w := range strings.FieldsFunc(strings.ToLower(withoutPasteTags(prompt)), func(r rune) bool {
 		return !(r < unicode.MaxASCII && (unicode.IsLetter(r) || unicode.IsDigit(r)))
 	}) {
 		if fillerWords[w] {

@@ -63,7 +63,7 @@ func describeMission(p *print.Printer, m missions.Mission) {
 	field("project", m.Project)
 	field("turn", fmt.Sprint(m.Turn))
 	if m.LastPrompt != nil {
-		field("prompt", m.LastPrompt.Text)
+		field("prompt", missions.PromptLine(m.LastPrompt.Text))
 	}
 	if m.LastTool != nil {
 		field("tool", strings.TrimSpace(m.LastTool.Name+" "+m.LastTool.Target))

@@ -44,7 +44,7 @@ func About(m missions.Mission) string {
 	case m.State == missions.StateClosed && m.ExitCode != nil && *m.ExitCode != 0:
 		return fmt.Sprintf("ended with exit code %d", *m.ExitCode)
 	case m.LastPrompt != nil:
-		return m.LastPrompt.Text
+		return missions.PromptLine(m.LastPrompt.Text)
 	}
 	return ""
 }

@@ -29,7 +29,7 @@ type Mission struct {
 	// SessionRecord marks the first record after an undo or redo has gone back to a session:
 	// it is an earlier record, which holds that session.
 	SessionRecord gitstore.ID
-	InTrash          bool // it is in the trash: no name leads to it
+	InTrash       bool // it is in the trash: no name leads to it
 	// Remote is where it was fetched from, "" for a mission of this home. Its id may be
 	// that of one.
 	Remote        string
