@@ -1,9 +1,11 @@
 package history
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/umbra-vcs/umbra/commands/call"
 	"github.com/umbra-vcs/umbra/commands/flags"
@@ -78,34 +80,70 @@ func parseLines(typed string) (first, last int, err error) {
 	return first, last, nil
 }
 
-// How wide a prompt, and an address, may be before a line of code.
+// How wide a prompt, and an address, may be before a line of code off a terminal; how narrow
+// a prompt may be that says something, and a terminal that has room for dates.
 const (
 	promptColumns  = 32
 	addressColumns = 20
+	leastColumns   = 8
+	widthForDates  = 80
 )
+
+// origin says where a line comes from.
+func origin(l missions.BlamedLine) (where, why string, style print.Style) {
+	where, why, style = l.Address, l.Prompt, print.Yellow
+	switch {
+	case l.Commit != "":
+		where, why, style = print.Short(l.Commit), l.Message, print.Plain
+	case where == "" && l.Mission != "":
+		where = l.Mission + "@now"
+	}
+	return print.Clean(where), print.Clean(cmp.Or(why, l.Message)), style
+}
 
 // writeBlame prints a file with the origin of each line before it.
 func writeBlame(p *print.Printer, lines []missions.BlamedLine) {
-	t := print.Table{Most: []int{addressColumns, promptColumns}}
+	dates := !p.Terminal || p.Width >= widthForDates
+	prompts := columnsForPrompts(p, lines, dates)
+	t := print.Table{Most: []int{addressColumns}}
 	for _, l := range lines {
-		where, why, style := l.Address, l.Prompt, print.Yellow
-		switch {
-		case l.Commit != "":
-			where, why, style = print.Short(l.Commit), l.Message, print.Plain
-		case where == "" && l.Mission != "":
-			where = l.Mission + "@now"
+		where, why, style := origin(l)
+		cells := []print.Cell{style.Cell(where)}
+		if prompts > 0 {
+			cells = append(cells, print.Plain.Cell(print.Cut(why, prompts)))
 		}
-		if why == "" {
-			why = l.Message
+		if when := "-"; dates {
+			if !l.At.IsZero() {
+				when = l.At.Local().Format(time.DateOnly)
+			}
+			cells = append(cells, print.Dim.Cell(when))
 		}
-		when := "-"
-		if !l.At.IsZero() {
-			when = l.At.Local().Format("2006-01-02")
-		}
-		t.Row(style.Cell(print.Clean(where)), print.Plain.Cell(print.Cut(print.Clean(why), promptColumns)), print.Dim.Cell(when),
-			print.Plain.Cell(fmt.Sprintf("%*d) %s", digitsOf(lines), l.Line, codeText(p, l.Text))))
+		t.Row(append(cells, print.Plain.Cell(fmt.Sprintf("%*d) %s", digitsOf(lines), l.Line, codeText(p, l.Text))))...)
 	}
 	t.Print(p, "")
+}
+
+// columnsForPrompts is how wide prompts are: on a terminal what code leaves them, which has
+// half of the width where it needs that.
+func columnsForPrompts(p *print.Printer, lines []missions.BlamedLine, dates bool) int {
+	if !p.Terminal {
+		return promptColumns
+	}
+	const gap = 2
+	address, code := 0, 0
+	for _, l := range lines {
+		where, _, _ := origin(l)
+		address = max(address, min(print.Columns(where), addressColumns))
+		code = max(code, digitsOf(lines)+gap+print.Columns(codeText(p, l.Text)))
+	}
+	left := p.Width - address - gap - gap - min(code, p.Width/2)
+	if dates {
+		left -= len(time.DateOnly) + gap
+	}
+	if left < leastColumns {
+		return 0
+	}
+	return left
 }
 
 // codeText is a line of a file. A terminal is given spaces, since only they can be cut to
