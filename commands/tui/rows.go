@@ -84,11 +84,25 @@ func buildRows(entries []missions.Entry, folded map[chapterKey]bool, f filter, w
 	return rows
 }
 
-// readChapter sums up the snapshots of one turn, newest first.
+// isAfterTurn reports whether a snapshot shows what was changed when its turn was over, by its
+// user or another program.
+func isAfterTurn(e missions.Entry) bool {
+	switch e.State {
+	case missions.StateIdle, missions.StateError, missions.StateClosed:
+		return !slices.ContainsFunc(e.Triggers, func(t string) bool {
+			return t == string(missions.TriggerIdle) || t == string(missions.TriggerError) || t == string(missions.TriggerClose)
+		})
+	}
+	return false
+}
+
+// readChapter sums up the snapshots of one turn, newest first: what changed from its prompt to
+// its end, as umbra diff --turn shows it.
 func readChapter(entries []missions.Entry) chapter {
 	c := chapter{snapshots: len(entries)}
 	var end time.Time
-	for _, e := range entries {
+	ended := slices.IndexFunc(entries, func(e missions.Entry) bool { return strings.HasSuffix(e.Address, "@"+missions.Itoa(e.Turn)) })
+	for i, e := range entries {
 		asked := slices.Contains(e.Triggers, string(missions.TriggerPrompt))
 		if end.IsZero() && (slices.Contains(e.Triggers, string(missions.TriggerIdle)) || slices.Contains(e.Triggers, string(missions.TriggerError))) {
 			end = e.At
@@ -103,7 +117,7 @@ func readChapter(entries []missions.Entry) chapter {
 			}
 			continue // what it changed was there before the turn
 		}
-		if e.Operation != "" {
+		if e.Operation != "" || i < ended || isAfterTurn(e) {
 			continue
 		}
 		c.files += e.Files.Added + e.Files.Modified + e.Files.Deleted

@@ -1,0 +1,37 @@
+package tui
+
+import (
+	"testing"
+
+	"github.com/umbra-vcs/umbra/missions"
+)
+
+// TestHeadingCountsTheTurn: a heading counts what changed from its turn's prompt to its end,
+// not what came before the prompt, after the end, or by an operation.
+func TestHeadingCountsTheTurn(t *testing.T) {
+	t.Parallel()
+	entry := func(address string, state missions.StateName, trigger missions.Trigger, lines int) missions.Entry {
+		return missions.Entry{
+			Address: address, Turn: 2, State: state, Triggers: []string{string(trigger)},
+			Files: missions.FileCounts{Modified: 1}, Lines: &missions.LineCounts{Added: lines},
+		}
+	}
+	undone := entry("m@2.7", missions.StateIdle, missions.TriggerUndo, 32)
+	undone.Operation = "undo"
+	turn := []missions.Entry{
+		undone,
+		entry("m@2.6", missions.StateIdle, missions.TriggerIdle, 16), // heard twice
+		entry("m@2.5", missions.StateClosed, missions.TriggerWatch, 128),
+		entry("m@2.4", missions.StateIdle, missions.TriggerManual, 64),
+		entry("m@2", missions.StateIdle, missions.TriggerIdle, 1),
+		entry("m@2.2", missions.StateRunning, missions.TriggerManual, 2),
+		entry("m@2.1", missions.StateRunning, missions.TriggerTool, 4),
+		entry("m@2.0", missions.StateRunning, missions.TriggerPrompt, 8),
+	}
+	for name, c := range map[string]chapter{"all of it": readChapter(turn), "without its end": readChapter(append(turn[2:4:4], turn[5:]...))} {
+		want := map[string]missions.LineCounts{"all of it": {Added: 7}, "without its end": {Added: 6}}[name]
+		if c.lines != want {
+			t.Errorf("%s: %+v, want %+v", name, c.lines, want)
+		}
+	}
+}
