@@ -17,6 +17,7 @@ import (
 	"github.com/umbra-vcs/umbra/commands/restores"
 	"github.com/umbra-vcs/umbra/commands/tui"
 	"github.com/umbra-vcs/umbra/commands/updates"
+	"github.com/umbra-vcs/umbra/commands/wording"
 	"github.com/umbra-vcs/umbra/missions"
 )
 
@@ -130,6 +131,7 @@ func timelineWords(c *call.Call) tui.Words {
 		Removed: func(r missions.RemoveResult, what string) []string {
 			return written(c, func(p *print.Printer) { mission.WriteRemoval(p, r, what) })
 		},
+		About: wording.About,
 		Reported: func(r missions.ReportResult) []string {
 			return written(c, func(p *print.Printer) { updates.WriteReported(p, r) })
 		},

@@ -84,7 +84,7 @@ func (a answered) take(m *model) tea.Cmd {
 		m.leaving = a.outcome.launch
 		return tea.Quit
 	case len(a.outcome.said) > 0:
-		m.lay(report{a.outcome.said})
+		m.tell(a.outcome.said)
 	default:
 		m.overlay = nil
 		m.say(a.outcome.note)

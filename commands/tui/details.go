@@ -26,11 +26,12 @@ type detailKey struct {
 	kind     string // show, turn or diff
 	from, to string // ids; of a turn the mission's
 	turn     int
-	brief    bool // without the patch
+	brief    bool   // without the patch
+	path     string // whose changes alone are meant, "" for all
 }
 
 func (k detailKey) String() string {
-	return fmt.Sprint(k.kind, " ", k.from, " ", k.to, " ", k.turn, " ", k.brief)
+	return fmt.Sprint(k.kind, " ", k.from, " ", k.to, " ", k.turn, " ", k.brief, " ", k.path)
 }
 
 // detail is the answer.
@@ -100,15 +101,27 @@ func (m *model) askDetail(key detailKey) tea.Cmd {
 	ctx, o := m.ctx, m.o
 	m.details.asked++
 	d := detail{key: key, number: m.details.asked}
+	var paths []string
+	if key.path != "" {
+		paths = []string{key.path}
+		o.Caller.Cwd = m.at().Workspace // which the path is relative to
+	}
+	addresses := m.list.history.entries
+	nameOf := func(id string) string { // its address, where that is known
+		if i := slices.IndexFunc(addresses, func(e missions.Entry) bool { return e.ID == id && e.Address != "" }); i >= 0 {
+			return o.Clean(addresses[i].Address)
+		}
+		return o.Short(id)
+	}
 	return func() tea.Msg {
 		d := d
 		if key.kind == "show" {
-			s, err := o.Service.Show(ctx, missions.ShowRequest{Caller: o.Caller, Moment: key.from, Brief: key.brief})
+			s, err := o.Service.Show(ctx, missions.ShowRequest{Caller: o.Caller, Moment: key.from, Brief: key.brief, Paths: paths})
 			d.head, d.files, d.patch, d.said, d.err = headOf(s, o.Words), s.Files, highlight.Patch(s.Patch), s.Conversation, err
 			d.before, d.after = s.Entry.Parent, s.Entry.ID
 			return d
 		}
-		r := missions.DiffRequest{Caller: o.Caller, From: key.from, To: key.to, Patch: true, Conversation: true}
+		r := missions.DiffRequest{Caller: o.Caller, From: key.from, To: key.to, Patch: true, Conversation: true, Paths: paths}
 		if key.kind == "turn" {
 			r.To, r.Turn = "", key.turn
 		}
@@ -117,9 +130,9 @@ func (m *model) askDetail(key detailKey) tea.Cmd {
 		d.before, d.after = x.From, x.To
 		to := "now"
 		if x.To != "" {
-			to = o.Short(x.To)
+			to = nameOf(x.To)
 		}
-		d.head = []line{{{o.Short(x.From) + " → " + to, yellow}}}
+		d.head = []line{{{nameOf(x.From) + " → " + to, yellow}}}
 		return d
 	}
 }

@@ -100,7 +100,7 @@ func (msg forked) take(m *model) tea.Cmd {
 		m.leaving = &Launch{msg.result.Missions[0], &msg.result}
 		return tea.Quit
 	}
-	m.lay(report{m.o.Forked(msg.result)})
+	m.tell(m.o.Forked(msg.result))
 	return m.askMissions(false)
 }
 
@@ -149,23 +149,3 @@ func (f forking) keys(*model) string {
 	}
 	return "enter makes it  tab launch or not  esc goes back  ctrl+u empties the name"
 }
-
-// report shows what was done.
-type report struct{ text []string }
-
-func (r report) lines(_ *model, width int) []line {
-	var lines []line
-	for _, text := range r.text[:min(len(r.text), mostPlan)] {
-		lines = append(lines, wrapped(text, width, plain)...)
-	}
-	return lines
-}
-
-func (r report) key(m *model, k tea.KeyPressMsg) tea.Cmd {
-	if !m.scrollOver(k.String()) {
-		m.overlay = nil
-	}
-	return nil
-}
-
-func (report) keys(*model) string { return "j k scroll  any other key goes back" }

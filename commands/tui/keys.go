@@ -141,6 +141,8 @@ func (m *model) onViewKey(key string) tea.Cmd {
 		return m.readAgain()
 	case "f":
 		return m.planFork()
+	case "b":
+		return askBlame(m)
 	case "o", "O":
 		return m.openFile(key == "O")
 	case "u":

@@ -103,7 +103,7 @@ func TestRemove(t *testing.T) {
 	x.keys("tab").sees("[x] tab")
 	x.calledLast("remove [other] workspace true preview true")
 	x.keys("esc").sees("└ french")
-	x.keys("x", "tab", "enter").sees("french removed", "any other key goes back")
+	x.keys("x", "tab", "enter").sees("french removed")
 	x.keys("esc").misses("french")
 	if at := x.model.at().ID; at != "demo" {
 		t.Errorf("%q is shown then", at)
@@ -117,7 +117,7 @@ func TestReport(t *testing.T) {
 	s := world(4)
 	x := begin(t, s, 80, 24).keys("t").sees("mission demo is not a fork: it has nobody to report to (f makes a fork)")
 	x.keys("tab", "tab", "j", "t").sees("report of french", "empty: its agent's last answer")
-	x.keys("it works", "enter").sees("other reports: it works", "any other key goes back")
+	x.keys("it works", "enter").sees("other reports: it works")
 	x.calledLast(`report other "it works", named true`)
 	s.refused = missions.Errorf(missions.KindConflict, "umbra fork report french TEXT", "the agent of french has not answered yet")
 	x.keys("esc", "t", "enter").sees("has not answered yet (umbra fork report french TEXT)")
@@ -158,7 +158,7 @@ func TestPromote(t *testing.T) {
 	x.keys("enter").sees("something stands in the way")
 	x.keys("tab").sees("[files]").keys("a").sees("with the fork's side taken", "enter does it")
 	x.calledLast("promote other files true talk false keep false all true idle false force false preview true")
-	x.keys("enter").sees("promote of french, done true", "any other key goes back")
+	x.keys("enter").sees("promote of french, done true")
 	x.calledLast("promote other files true talk false keep false all true idle false force false preview false")
 }
 

@@ -98,7 +98,7 @@ func TestMerge(t *testing.T) {
 	x.calledLast("a.go=fileedited")
 	x.keys("c", "enter").sees("umbra merge --into demo --continue")
 	s.merge.into = ""
-	x.keys("esc", "M").sees("merge french into demo", "merged: 0 open").keys("enter").sees("merged: 0 open", "any other key goes back")
+	x.keys("esc", "M").sees("merge french into demo", "merged: 0 open").keys("enter").sees("merged: 0 open")
 }
 
 // What is no merge is said; one that waits is dropped, or taken whatever its check says.

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -37,6 +38,23 @@ func (l *missionList) at() missions.Mission {
 		return l.all[l.shown]
 	}
 	return missions.Mission{}
+}
+
+// waiting says which missions wait for their user that are not shown.
+func (l *missionList) waiting(o Words) line {
+	var names []string
+	for i, x := range l.all {
+		if i != l.shown && x.State == missions.StateWaiting {
+			names = append(names, o.Clean(x.Name))
+		}
+	}
+	switch len(names) {
+	case 0:
+		return nil
+	case 1:
+		return line{{"  ! " + names[0] + " waits for you", yellow}}
+	}
+	return line{{fmt.Sprintf("  ! %s and %d more wait for you", names[0], len(names)-1), yellow}}
 }
 
 // find is a mission by its id; its ID is empty if it is not listed.

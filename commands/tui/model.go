@@ -2,6 +2,9 @@ package tui
 
 import (
 	"context"
+	"fmt"
+	"slices"
+	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -57,6 +60,18 @@ func (m *model) at() missions.Mission { return m.missions.at() }
 
 // say shows a note.
 func (m *model) say(text string) { m.note, m.problem = text, false }
+
+// mostTold is how many lines of what was done are shown.
+const mostTold = 6
+
+// tell shows what was done, below what it was done to, until the next key.
+func (m *model) tell(said []string) {
+	m.overlay = nil
+	if n := len(said); n > mostTold {
+		said = append(slices.Clone(said[:mostTold-1]), fmt.Sprintf("… and %d more lines: umbra show and umbra log --ops have it", n-mostTold+1))
+	}
+	m.say(strings.Join(said, "\n"))
+}
 
 // fail shows what went wrong and what to type.
 func (m *model) fail(err error) {

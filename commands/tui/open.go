@@ -29,15 +29,12 @@ func (m *model) openFile(edit bool) tea.Cmd {
 		m.say("this is being read still")
 		return nil
 	}
-	f, ok := m.details.fileAt()
-	if m.focus != inDetails || !ok {
-		if len(m.details.now.files) != 1 || m.focus == inDetails {
-			m.focus = inDetails
-			m.layDetails()
-			m.say("choose a file, then o opens it as it was")
-			return nil
-		}
-		f = m.details.now.files[0]
+	f, ok := m.details.chosenFile(m.focus == inDetails)
+	if !ok {
+		m.focus = inDetails
+		m.layDetails()
+		m.say("choose a file, then o opens it as it was")
+		return nil
 	}
 	moment, path := m.details.now.sideOf(f)
 	if moment == "" {

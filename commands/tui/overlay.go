@@ -66,7 +66,8 @@ turns      z folds one, Z all    c  the conversation or the changes
            v  Git's own lines above each file of a patch, or none
 filter     /  words, state:STATE, path:PATH     esc takes it away
 search     / tab, over all missions: enter goes to what was found
-compare    space marks a snapshot; two marks show what differs
+compare    space marks a snapshot; two marks show what differs,
+           also of two missions
            d: with the mark, or with the workspace as it is now
 snapshots  » prompt  · tool  ✓ turn ended  ✗ error  ◆ by hand
            ↶ restore, undo  └ fork  ■ closed  ○ other
@@ -81,6 +82,7 @@ missions   s stops the agent, r resumes it here, R renames, x removes
            C shows the forks of a contest; enter promotes one of them
            M merges the fork that is shown, or goes on with what waits
 open       o shows a file as it was in the pager, O in your editor
+           b says which turn wrote each line of it
 also       p pins a snapshot, y copies its id
 leave      q, ctrl+c; ctrl+z suspends`
 

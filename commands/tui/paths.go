@@ -27,6 +27,18 @@ func (d *details) fileAt() (missions.FileChange, bool) {
 	return d.now.files[d.files[d.pointer]], true
 }
 
+// chosenFile is the file that is meant: the one that the pointer is on, if the keys go there,
+// else the only one that changed.
+func (d *details) chosenFile(pointed bool) (missions.FileChange, bool) {
+	if pointed {
+		return d.fileAt()
+	}
+	if !d.current() || len(d.now.files) != 1 {
+		return missions.FileChange{}, false
+	}
+	return d.now.files[0], true
+}
+
 // markPath marks the path that the pointer is on, or no longer. It reports false if it is on none.
 func (d *details) markPath() bool {
 	f, ok := d.fileAt()

@@ -190,7 +190,7 @@ func (msg planned) take(m *model) tea.Cmd {
 	case !msg.done:
 		return nil
 	case msg.err == nil:
-		m.lay(report{p.said})
+		m.tell(p.said)
 	}
 	return m.askMissions(false)
 }

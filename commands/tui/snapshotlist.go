@@ -152,13 +152,13 @@ func (l *snapshotList) goToWanted() {
 func (l *snapshotList) wanted(mission string) (detailKey, bool) {
 	if len(l.marks) == 2 {
 		older, newer := l.marks[0], l.marks[1]
-		if l.history.index(older) < l.history.index(newer) {
+		if at := l.history.index(newer); at >= 0 && at > l.history.index(older) && l.history.index(older) >= 0 {
 			older, newer = newer, older
 		}
-		return detailKey{kind: "diff", from: older, to: newer}, true
+		return detailKey{kind: "diff", from: older, to: newer, path: l.filter.path}, true
 	}
 	if l.against != "" {
-		return detailKey{kind: "diff", from: l.against}, true
+		return detailKey{kind: "diff", from: l.against, path: l.filter.path}, true
 	}
 	r, ok := l.rowAt()
 	if !ok {
@@ -166,8 +166,8 @@ func (l *snapshotList) wanted(mission string) (detailKey, bool) {
 	}
 	e := l.history.entries[r.entry]
 	if r.key.turn && r.turn.n > 0 {
-		return detailKey{kind: "turn", from: mission, to: e.ID, turn: r.turn.n}, true
+		return detailKey{kind: "turn", from: mission, to: e.ID, turn: r.turn.n, path: l.history.nameAt(e.ID)}, true
 	}
 	n := e.Files.Added + e.Files.Modified + e.Files.Deleted
-	return detailKey{kind: "show", from: e.ID, brief: n > mostPatchFiles}, true
+	return detailKey{kind: "show", from: e.ID, brief: n > mostPatchFiles && l.filter.path == "", path: l.history.nameAt(e.ID)}, true
 }

@@ -88,6 +88,8 @@ type Words struct {
 	Forked func(missions.ForkResult) []string
 	// Removed are the lines that say what went with missions, or would go.
 	Removed func(r missions.RemoveResult, what string) []string
+	// About is the last thing that happened in a mission, or what it asks, in a few words.
+	About func(missions.Mission) string
 	// Reported are the lines that say what a fork reports to its parent's agent.
 	Reported func(missions.ReportResult) []string
 }

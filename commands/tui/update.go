@@ -117,7 +117,10 @@ func (m *model) open() tea.Cmd {
 // close empties the screen.
 func (m *model) close() {
 	m.list.history = history{}
-	m.list.rows, m.list.cursor, m.list.top, m.list.marks, m.list.against = nil, 0, 0, nil, ""
+	m.list.rows, m.list.cursor, m.list.top, m.list.against = nil, 0, 0, ""
+	if len(m.list.marks) == 2 { // one is kept, to be compared with a moment of another mission
+		m.list.marks = nil
+	}
 	m.details.have, m.details.lines = false, nil
 	m.details.turn(detailKey{})
 }

@@ -7,6 +7,8 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
+
+	"github.com/umbra-vcs/umbra/missions"
 )
 
 // View is the screen.
@@ -65,6 +67,15 @@ func (m *model) title() string {
 		span{fmt.Sprintf("  turn %d", at.Turn), plain}, span{fmt.Sprintf("  %s", m.o.Count(len(m.list.history.entries), "snapshot")), dim})
 	if !m.list.history.done {
 		l = append(l, span{"…", dim})
+	}
+	if m.layout().missions.w == 0 {
+		l = append(l, m.missions.waiting(m.o.Words)...)
+	}
+	if at.State == missions.StateWaiting {
+		l = append(l, span{"  " + m.o.Clean(m.o.About(at)) + " since " + m.o.clock(at.StateSince), yellow})
+	}
+	if len(m.list.marks) == 1 && m.list.history.index(m.list.marks[0]) < 0 {
+		l = append(l, span{"  * a moment of another mission is marked", magenta})
 	}
 	if warning := m.missions.radar.warning(at.Name, m.o.Words); warning != "" {
 		l = append(l, span{"  ! " + warning, yellow})
