@@ -46,6 +46,7 @@ func runTimeline(c *call.Call) error {
 	o := tui.Options{
 		Service: svc, Caller: caller, In: c.Stdin, Out: c.Stdout, Environ: c.Environ(), Color: c.Out.Color,
 		Palette: c.Out.Palette, Now: c.Now, Words: timelineWords(c), Open: open, Stopped: c.Unwritten,
+		About:   wording.About,
 		Checked: func(m missions.Mission) *missions.Check { return contests.Kept(c, m) },
 		Page:    func(text string) error { return pageText(c, text) },
 		EndMerge: func(ctx context.Context, into string, flags ...string) []string {
@@ -131,7 +132,6 @@ func timelineWords(c *call.Call) tui.Words {
 		Removed: func(r missions.RemoveResult, what string) []string {
 			return written(c, func(p *print.Printer) { mission.WriteRemoval(p, r, what) })
 		},
-		About: wording.About,
 		Reported: func(r missions.ReportResult) []string {
 			return written(c, func(p *print.Printer) { updates.WriteReported(p, r) })
 		},

@@ -16,7 +16,6 @@ import (
 var words = Words{
 	Clean: func(s string) string { return strings.ReplaceAll(s, "\x1b", "^") },
 	Path:  func(path string) string { return path },
-	About: func(m missions.Mission) string { return "asks: " + m.PendingPermissions[0].Tool },
 	Place: func(path string) string { return path },
 	Count: func(n int, noun string) string {
 		if n == 1 {

@@ -31,7 +31,9 @@ type Options struct {
 	// Checked is what the check of its contest says of a fork as it is now; nil where none
 	// was run.
 	Checked func(missions.Mission) *missions.Check
-	Now     func() time.Time
+	// About is the last thing that happened in a mission, or what it asks, in a few words.
+	About func(missions.Mission) string
+	Now   func() time.Time
 	Words
 	// Open shows a file as it was, in the pager or a copy of it in the editor, on
 	// the terminal, which is free for it. The note is for the user.
@@ -88,8 +90,6 @@ type Words struct {
 	Forked func(missions.ForkResult) []string
 	// Removed are the lines that say what went with missions, or would go.
 	Removed func(r missions.RemoveResult, what string) []string
-	// About is the last thing that happened in a mission, or what it asks, in a few words.
-	About func(missions.Mission) string
 	// Reported are the lines that say what a fork reports to its parent's agent.
 	Reported func(missions.ReportResult) []string
 }

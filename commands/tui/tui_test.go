@@ -48,6 +48,7 @@ func begin(t *testing.T, s *service, width, height int) *session {
 		},
 	})
 	x.model.o.Checked = func(m missions.Mission) *missions.Check { return s.checks[m.ID] }
+	x.model.o.About = func(m missions.Mission) string { return "asks: " + m.PendingPermissions[0].Tool }
 	x.model.o.Page = func(text string) error {
 		s.opened = "page " + text
 		return nil
