@@ -104,6 +104,12 @@ func TestInPlace(t *testing.T) {
 	if tip := k.state().Tip; tip.Tree != before {
 		t.Errorf("the newest snapshot of the parent has %s, not %s", tip.Tree, before)
 	}
+	// The snapshot that has the files back says so: a kill after it leaves nothing half done.
+	if back := k.state(); back.Tip != nil {
+		if stored, err := back.Project.ReadStored(back.Tip.Record); err != nil || stored.Lent != nil {
+			t.Errorf("with the snapshot that has its files, the parent has lent %+v, %v", stored.Lent, err)
+		}
+	}
 	undo := missions.UndoRequest{Caller: k.caller(), Mission: "live"}
 	if _, err := k.local.Undo(context.Background(), undo); err != nil || k.files() != forksFiles {
 		t.Errorf("undone: %v, there is %s", err, k.files())
@@ -281,7 +287,7 @@ func TestInPlaceRefused(t *testing.T) {
 	tip := k.state().Tip.ID
 	for name, do := range refused {
 		err := do()
-		if e := missions.AsError(err); err == nil || e.Kind != missions.KindBusy || !strings.Contains(e.Hint, "umbra fork exit "+fork.Name) {
+		if err == nil || missions.AsError(err).Kind != missions.KindBusy || !strings.Contains(missions.AsError(err).Hint, "umbra fork exit "+fork.Name) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
