@@ -35,6 +35,7 @@ type ShowRequest struct {
 type ShowResult struct {
 	Entry        Entry              `json:"snapshot"`
 	Prompt       string             `json:"prompt,omitempty"`
+	From         string             `json:"from,omitempty"` // the address of what it was restored, forked or promoted from
 	Skipped      []PathReason       `json:"skipped,omitempty"`
 	Changing     []string           `json:"changing,omitempty"`
 	Displaced    []string           `json:"displaced,omitempty"` // written by others while it was restored, and kept

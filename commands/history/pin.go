@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -34,7 +35,7 @@ func pinned(pin missions.Pin) string {
 }
 
 func unpinned(pin missions.Pin) string {
-	return fmt.Sprintf("%s no longer pins %s", print.Clean(pin.Name), print.Short(pin.Snapshot))
+	return fmt.Sprintf("%s no longer pins %s", print.Clean(pin.Name), print.Clean(cmp.Or(pin.Address, print.Short(pin.Snapshot))))
 }
 
 // changePin is Service.Pin or Unpin, and what it says when it is done.

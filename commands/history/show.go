@@ -79,9 +79,14 @@ func describeSnapshot(p *print.Printer, s missions.ShowResult, o changeOptions) 
 	field("git", strings.TrimSpace(s.Git.Branch+" "+print.Short(s.Git.Head)+" "+s.Git.Operation))
 	field("session", e.SessionID)
 	field("pins", strings.Join(e.Pins, " "))
-	field("restored from", e.RestoredFrom)
-	field("forked from", e.ForkedFrom)
-	field("promoted from", e.PromotedFrom)
+	origin := func(how, id string) {
+		if id != "" {
+			field(how, cmp.Or(s.From, print.Short(id)))
+		}
+	}
+	origin("restored from", e.RestoredFrom)
+	origin("forked from", e.ForkedFrom)
+	origin("promoted from", e.PromotedFrom)
 	t.Print(p, "")
 	p.Line("\n    %s", print.Clean(missions.LabelOf(e).String())+takenBackMark(e.TakenBack))
 	if s.Prompt != "" {

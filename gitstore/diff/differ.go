@@ -141,7 +141,7 @@ func (d *Differ) start() error {
 func (d *Differ) command() git.Command {
 	args := []string{
 		"--literal-pathspecs", "diff-tree", "--stdin", "-r", "-z", "-M", fmt.Sprintf("-l%d", renameLimit), "--no-rename-empty",
-		"--no-ext-diff", "--no-textconv", "--full-index", "--raw",
+		"--no-ext-diff", "--no-textconv", "--raw",
 	}
 	if d.detail >= Lines {
 		args = append(args, "--numstat")

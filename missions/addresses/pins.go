@@ -137,11 +137,19 @@ func (f *Finder) pinView(p *projects.Project, name string, id gitstore.ID) missi
 		v.Message = "damaged: " + err.Error()
 		return v
 	}
-	v.Mission, v.At, v.Message = s.Mission, s.At, s.Message
-	if m, err := f.missionHolding(p, id); err == nil && m != nil && !m.InTrash {
-		if at, err := MomentBack(m, id, 0); err == nil {
-			v.Address = at.Snapshot.Address(m.Name)
-		}
-	}
+	v.Mission, v.At, v.Message, v.Address = s.Mission, s.At, s.Message, f.AddressOf(p, id)
 	return v
+}
+
+// AddressOf is the address of a snapshot, "" where no mission outside the trash has it.
+func (f *Finder) AddressOf(p *projects.Project, id gitstore.ID) string {
+	m, err := f.missionHolding(p, id)
+	if err != nil || m == nil || m.InTrash {
+		return ""
+	}
+	at, err := MomentBack(m, id, 0)
+	if err != nil {
+		return ""
+	}
+	return at.Snapshot.Address(m.Name)
 }

@@ -32,6 +32,11 @@ func (rd *Reader) Show(ctx context.Context, r missions.ShowRequest) (missions.Sh
 	e.Prompt = "" // the result has it
 	e.TakenBack = restores.IsTakenBack(at.Mission, at.Snapshot.ID)
 	shown := missions.ShowResult{Entry: e}
+	for _, from := range []gitstore.ID{at.Snapshot.RestoredFrom, at.Snapshot.ForkedFrom, at.Snapshot.PromotedFrom} {
+		if !from.IsZero() && shown.From == "" {
+			shown.From = rd.addresses.AddressOf(at.Project, from)
+		}
+	}
 	if err := rd.addRecord(&shown, at); err != nil {
 		return missions.ShowResult{}, err
 	}
@@ -105,7 +110,7 @@ func (rd *Reader) Cat(ctx context.Context, r missions.CatRequest) ([]byte, error
 	}
 	entry, err := at.Project.Store.Lookup(at.Snapshot.Tree, rel)
 	if errors.Is(err, gitstore.ErrNoEntry) {
-		return nil, missions.Errorf(missions.KindNotFound, "umbra git ls-tree -r --name-only "+at.Snapshot.ID.Short(), "%s is not in snapshot %s", rel, at.Snapshot.ID.Short())
+		return nil, missions.Errorf(missions.KindNotFound, "umbra git ls-tree -r --name-only "+at.Snapshot.ID.Short(), "%s is not in snapshot %s", rel, at.Snapshot.Address(at.Name))
 	}
 	if err != nil {
 		return nil, missions.Errorf(missions.KindDamaged, "umbra doctor", "%s in snapshot %s: %w", rel, at.Snapshot.ID.Short(), err)
