@@ -181,7 +181,8 @@ type Tool struct {
 	// Whole is what Target is the beginning of, such as a command with all its lines; only
 	// of calls in a conversation.
 	Whole string
-	// Description is what the model says that the call does, in a hook; "" if it says nothing.
+	// Description is what the model says that the call does; "" if it says nothing, or the
+	// file does not keep it.
 	Description string
 	At          time.Time
 	Failed      bool

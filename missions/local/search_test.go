@@ -72,7 +72,7 @@ func TestSearch(t *testing.T) {
 	c.hook("UserPromptSubmit", map[string]any{"prompt": "test it", "prompt_id": "p3"})
 	c.say(
 		c.line("user", "u1", c.parent, `"test it"`),
-		c.line("assistant", "u2", "u1", `[{"type":"tool_use","id":"t9","name":"Bash","input":{"command":"cd src &&\ngo test -run Audit ./..."}}]`),
+		c.line("assistant", "u2", "u1", `[{"type":"tool_use","id":"t9","name":"Bash","input":{"command":"cd src &&\ngo test -run Audit ./...","description":"Run the slow checks"}}]`),
 		c.line("user", "u3", "u2", `[{"type":"tool_result","tool_use_id":"t9","is_error":true,"content":"Exit code 3\nFAIL"}]`),
 		fmt.Sprintf(`{"type":"attachment","uuid":"u4","parentUuid":"u3","timestamp":"2026-01-01T00:00:03.500Z","cwd":%q,"sessionId":%q,"attachment":{"type":"queued_command","prompt":"and the audits of old","commandMode":"prompt"}}`, c.dir, c.session),
 		c.line("assistant", "u5", "u4", `[{"type":"text","text":"It failed.\nAudit tests are red: \"42\"."}]`),
@@ -87,6 +87,7 @@ func TestSearch(t *testing.T) {
 	c.wantFound("data.txt", "login@2 paths: src/data.txt", "login@2 tools: Write: "+c.dir+"/src/data.txt")
 	c.wantFoundBy(missions.SearchRequest{Query: "database", In: []missions.SearchPlace{missions.SearchFiles}}, "login@2 files: the database")
 	c.wantFoundBy(missions.SearchRequest{Query: "audit", In: []missions.SearchPlace{missions.SearchTools}}, "login@3 commands: Bash: go test -run Audit ./... 3")
+	c.wantFound(`"slow checks"`, "login@3 commands: Bash: Run the slow checks 3")
 	c.wantFoundBy(missions.SearchRequest{Query: "exit 3"}, "login@3 commands: Bash: exit 3 3")
 	c.wantFound("fail", "login@3 answers: It failed.")
 	c.wantFoundBy(missions.SearchRequest{Query: "fail", In: []missions.SearchPlace{missions.SearchOutput}}, "login@3 output: Bash: FAIL 3")

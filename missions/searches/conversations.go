@@ -321,10 +321,13 @@ func utterances(turn conversations.PlacedTurn) func(func(utterance) bool) {
 	}
 }
 
-// toolText is what can be found of a tool call: its name, what it was given, and how it
-// ended.
+// toolText is what can be found of a tool call: its name, what it was given, what the model
+// said that it does, and how it ended.
 func toolText(t *sessions.Tool) string {
 	text := t.Name + ": " + t.Whole
+	if t.Description != "" {
+		text += "\n" + t.Description
+	}
 	switch {
 	case t.Exit != "":
 		text += "\nexit " + t.Exit

@@ -45,7 +45,7 @@ var writers = map[string]string{"Write": "file_path", "Edit": "file_path", "Note
 
 func toolOf(l line, b block) sessions.Tool {
 	whole := wholeTarget(b.input)
-	return sessions.Tool{ID: b.id, Name: jsontext.Text(b.name), Target: sessions.Brief(whole), Whole: whole, At: l.at(), Agent: string(l.agent)}
+	return sessions.Tool{ID: b.id, Name: jsontext.Text(b.name), Target: sessions.Brief(whole), Whole: whole, Description: sessions.Brief(jsontext.Description(b.input)), At: l.at(), Agent: string(l.agent)}
 }
 
 // exitCode is the exit code in the result of a command that failed: the client begins it
