@@ -156,6 +156,15 @@ func TestPlainWorktreeKeepsBranches(t *testing.T) {
 	if code, _, _ := Quick(b.Env); code != 0 || gitIn(t, dir, "rev-parse", "HEAD") != own || gitIn(t, repo, "rev-parse", "worktree-feat") != own {
 		t.Errorf("code %d: the worktree has %s, its branch was at %s; %s", code, gitIn(t, dir, "log", "--oneline"), own, b.Stderr.String())
 	}
+	if on := gitIn(t, dir, "rev-parse", "--abbrev-ref", "HEAD"); on != "worktree-feat" {
+		t.Errorf("once its entry is in the way it is on %s", on)
+	}
+	gitIn(t, repo, "worktree", "remove", dir)
+	gitIn(t, repo, "switch", "-q", "worktree-feat")
+	asks(b, repo, "feat")
+	if code, _, _ := Quick(b.Env); code != 0 || gitIn(t, dir, "rev-parse", "HEAD") != own || gitIn(t, dir, "rev-parse", "--abbrev-ref", "HEAD") != "HEAD" {
+		t.Errorf("code %d: two worktrees are on one branch, or it is none; %s", code, b.Stderr.String())
+	}
 }
 
 // TestWorktreeNobodyCanMake says why, where an agent's user sees it.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/projects"
+	"github.com/umbra-vcs/umbra/missions/worktrees"
 )
 
 // worktreeBench is a repository in which an agent asks for worktrees.
@@ -179,26 +180,91 @@ func TestWorktreeRemoved(t *testing.T) {
 	c.healthy()
 }
 
-// TestWorktreeOfOthersStays: only what an agent has asked for is removed.
+// TestWorktreeOfOthersStays: only what an agent has asked for is removed, and of that
+// nothing that is nowhere else.
 func TestWorktreeOfOthersStays(t *testing.T) {
 	t.Parallel()
 	c := worktreeBench(t)
 	c.hook("SessionStart", map[string]any{"source": "startup"})
-	c.git("worktree", "add", "-q", "-b", "dirty", filepath.Join(c.user, "dirty"))
-	c.git("worktree", "add", "-q", "-b", "ignored", filepath.Join(c.user, "ignored"))
-	c.git("worktree", "add", "-q", "-b", "clean", filepath.Join(c.user, "clean"))
-	for _, file := range []string{"dirty/x.txt", "ignored/.env"} {
-		if err := os.WriteFile(filepath.Join(c.user, file), []byte("mine\n"), 0o644); err != nil {
+	r, err := worktrees.RepositoryAt(c.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := func(name string) string { return filepath.Join(c.user, name) }
+	plain := func(name string, asked bool, how ...string) {
+		c.git(append(append([]string{"worktree", "add", "-q"}, how...), at(name))...)
+		if !asked {
+			return
+		}
+		if err := r.Note(context.Background(), c.local.Home, worktrees.Place{Name: name, Dir: at(name)}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for dir, stays := range map[string]bool{c.dir: true, filepath.Join(c.user, "dirty"): true, filepath.Join(c.user, "ignored"): true, c.user: true, filepath.Join(c.user, "clean"): false} {
-		caller := c.caller()
-		r := worktreeRemoval(c, caller, dir)
-		_, err := os.Lstat(dir)
-		if (err == nil) != stays || (r.Problem != "") != stays {
-			t.Errorf("%s: %v, and the hook says %q", dir, err, r.Problem)
+	plain("mine", false, "-b", "mine")
+	plain("dirty", true, "-b", "dirty")
+	plain("ignored", true, "-b", "ignored")
+	plain("ahead", true, "--detach")
+	plain("clean", true, "-b", "clean")
+	plain("behind", true, "--detach")
+	for _, file := range []string{"dirty/x.txt", "ignored/.env"} {
+		if err := os.WriteFile(at(file), []byte("mine\n"), 0o644); err != nil {
+			t.Fatal(err)
 		}
+	}
+	c.git("-C", at("ahead"), "commit", "-q", "--allow-empty", "-m", "on no branch")
+	for dir, stays := range map[string]bool{
+		c.dir: true, c.user: true, at("mine"): true, at("dirty"): true, at("ignored"): true, at("ahead"): true, at("clean"): false, at("behind"): false,
+	} {
+		said := worktreeRemoval(c, c.caller(), dir)
+		_, err := os.Lstat(dir)
+		if (err == nil) != stays || (said.Problem != "") != stays {
+			t.Errorf("%s: %v, and the hook says %q", dir, err, said.Problem)
+		}
+	}
+}
+
+// TestWorktreeOfACopyRemoved: without Git, and where nothing is committed, a fork is a copy.
+func TestWorktreeOfACopyRemoved(t *testing.T) {
+	t.Parallel()
+	for what, isRepository := range map[string]bool{"without Git": false, "without a commit": true} {
+		b := newBench(t)
+		b.local.Adapters = projects.Agents()
+		if isRepository {
+			b.git("init", "-q", "-b", "main")
+		}
+		b.write("a.txt", "a\n")
+		c := newTalker(b)
+		c.hook("SessionStart", map[string]any{"source": "startup"})
+		dir := c.worktree("aside")
+		if c.contentOf(filepath.Join(dir, "a.txt")) != "a\n" || c.worktree("aside") != dir {
+			t.Errorf("%s: it is in %s, and then in another place", what, dir)
+		}
+		r := worktreeRemoval(c, c.caller(), dir)
+		if _, err := os.Lstat(dir); err == nil || r.Problem != "" {
+			t.Errorf("%s: it is still there: %q", what, r.Problem)
+		}
+	}
+}
+
+// TestWorktreeOfASubdirectory: the agent takes none but the top of one.
+func TestWorktreeOfASubdirectory(t *testing.T) {
+	t.Parallel()
+	c := worktreeBench(t)
+	c.write("sub/b.txt", "b\n")
+	c.dir = filepath.Join(c.dir, "sub")
+	r := missions.NewMissionRequest{Caller: c.caller(), Name: "part", Workspace: c.dir, Command: []string{"sh"}}
+	if m, err := c.local.NewMission(context.Background(), r); err != nil || m.Workspace != c.dir {
+		t.Fatal(m.Workspace, err)
+	}
+	dir := c.worktree("aside")
+	if c.contentOf(filepath.Join(dir, "sub", "b.txt")) != "b\n" || c.worktree("aside") != dir {
+		t.Errorf("it is in %s", dir)
+	}
+	if _, err := os.Lstat(filepath.Join(dir, ".git")); err != nil {
+		t.Error(err)
+	}
+	if r := worktreeRemoval(c, c.caller(), dir); r.Problem != "" {
+		t.Error(r.Problem)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/umbra-vcs/umbra/gitstore/git"
@@ -64,14 +65,16 @@ func (r Repository) MakePlain(ctx context.Context, user map[string]string, name 
 	}
 	branch := "worktree-" + plainName(name)
 	var first error
-	for _, how := range [][]string{
-		{"-b", branch, dir, "HEAD"},
-		{dir, branch},
-		// An entry of a worktree that is gone is no reason to have none.
-		{"--force", "--detach", dir, branch},
-		{"--force", "--detach", dir, "HEAD"},
-		{"--orphan", "-b", branch, dir}, // a repository without a commit
-	} {
+	ways := [][]string{{"-b", branch, dir, "HEAD"}, {dir, branch}}
+	if !r.isInUse(ctx, user, branch) { // an entry of a worktree that is gone is no reason to have none
+		ways = append(ways, []string{"--force", dir, branch}, []string{"--force", "-b", branch, dir, "HEAD"})
+	}
+	ways = append(ways,
+		[]string{"--force", "--detach", dir, branch},
+		[]string{"--force", "--detach", dir, "HEAD"},
+		[]string{"--orphan", "-b", branch, dir}, // a repository without a commit
+	)
+	for _, how := range ways {
 		_, err := git.Run(ctx, git.Command{Dir: r.Top, User: gitVariables(user), Args: append([]string{"worktree", "add", "--quiet"}, how...)})
 		if r.isPlain(dir) {
 			return dir, nil
@@ -89,6 +92,21 @@ func (r Repository) MakePlain(ctx context.Context, user map[string]string, name 
 	return "", first
 }
 
+// isInUse reports whether a worktree that is there may be on a branch.
+func (r Repository) isInUse(ctx context.Context, user map[string]string, branch string) bool {
+	out, err := git.Run(ctx, git.Command{Dir: r.Top, User: gitVariables(user), Args: []string{"worktree", "list", "--porcelain"}})
+	if err != nil {
+		return true
+	}
+	for entry := range strings.SplitSeq(string(out), "\n\n") {
+		lines := strings.Split(entry, "\n")
+		if slices.Contains(lines, "branch refs/heads/"+branch) && isDirectory(strings.TrimPrefix(lines[0], "worktree ")) {
+			return true
+		}
+	}
+	return false
+}
+
 // removePlain removes a plain worktree that has nothing of its own: git refuses one with
 // changes, and ignored files are looked for here, since git would take them along. Its
 // branch stays.
@@ -101,8 +119,30 @@ func (r Repository) removePlain(ctx context.Context, user map[string]string, dir
 		first, _, _ := strings.Cut(string(out), "\n")
 		return fmt.Errorf("%s has files that are nowhere else, such as %s", dir, strings.TrimSpace(first[min(len(first), 2):]))
 	}
+	if err := r.checkCommits(ctx, user, dir); err != nil {
+		return err
+	}
 	_, err = git.Run(ctx, git.Command{Dir: filepath.Dir(r.Common), GitDir: r.Common, User: gitVariables(user), Args: []string{"worktree", "remove", dir}})
 	return err
+}
+
+// checkCommits refuses a worktree on no branch whose commits nothing else leads to.
+func (r Repository) checkCommits(ctx context.Context, user map[string]string, dir string) error {
+	run := func(args ...string) (string, error) {
+		out, err := git.Run(ctx, git.Command{Dir: dir, User: gitVariables(user), Args: args})
+		return strings.TrimSpace(string(out)), err
+	}
+	if branch, err := run("symbolic-ref", "--quiet", "HEAD"); err == nil && strings.HasPrefix(branch, "refs/heads/") {
+		return nil
+	}
+	own, err := run("rev-list", "--max-count=1", "HEAD", "--not", "--branches", "--tags", "--remotes")
+	if err != nil {
+		return err
+	}
+	if own != "" {
+		return fmt.Errorf("%s is on no branch, and its commit %s is nowhere else", dir, own)
+	}
+	return nil
 }
 
 // gitVariables are those of an environment that Git reads.

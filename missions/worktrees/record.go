@@ -150,6 +150,10 @@ func (r Repository) change(ctx context.Context, h home.Home, change func([]Place
 	return journal.WriteBelow(h.Dir, file, 0o600, append(content, '\n'))
 }
 
+// topOf is the directory that an agent works in whose worktree is a mission: it takes none
+// within a worktree.
+func topOf(m *projects.Mission) string { return cmp.Or(m.Binding.Worktree, m.Binding.Workspace) }
+
 // stripes is how many worktrees can be made at the same time, but for those whose names
 // meet in one lock.
 const stripes = 16

@@ -10,30 +10,34 @@ import (
 )
 
 // Remove parts with a worktree as its agent asks: a fork goes to the trash, after a last
-// snapshot; a plain one goes if it has nothing of its own. What is neither stays, with an
-// error: nobody else's directory is removed. asker is the agent's process.
+// snapshot; a plain one goes if it has nothing of its own. What Umbra was not asked for
+// stays, with an error: nobody else's directory is removed. asker is the agent's process.
 func (s *Steward) Remove(ctx context.Context, c missions.Caller, a Asked, asker int) error {
 	if !isDirectory(a.Remove) {
 		return nil
 	}
-	r, err := RepositoryAt(a.Remove)
-	if err != nil {
-		return err
-	}
-	list, err := r.Places(s.Home)
-	if err != nil {
-		return err
-	}
+	list := AllPlaces(s.Home) // a fork that is a copy has a repository of its own
 	i := slices.IndexFunc(list, func(p Place) bool { return isSame(p.Dir, a.Remove) })
-	switch {
-	case i < 0 && !r.isPlain(a.Remove), i >= 0 && list[i].Mission == "" && !r.isPlain(a.Remove):
-		return missions.Errorf(missions.KindConflict, "remove it yourself", "%s is no worktree that an agent has asked Umbra for", a.Remove)
-	case i < 0 || list[i].Mission == "":
+	notAsked := missions.Errorf(missions.KindConflict, "remove it yourself", "%s is no worktree that an agent has asked Umbra for", a.Remove)
+	if i < 0 {
+		return notAsked
+	}
+	if list[i].Mission == "" {
+		r, err := RepositoryAt(a.Remove)
+		if err != nil {
+			return err
+		}
+		if !r.isPlain(a.Remove) {
+			return notAsked
+		}
 		return r.removePlain(ctx, c.Env, a.Remove)
 	}
 	m, err := s.MissionByID(list[i].Mission)
 	if err != nil {
 		return err
+	}
+	if !isSame(topOf(m), a.Remove) { // the mission has gone elsewhere
+		return notAsked
 	}
 	if err := s.trash.RemoveLeaving(ctx, m, asker); err != nil {
 		return err

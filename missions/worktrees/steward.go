@@ -59,7 +59,11 @@ func (s *Steward) Make(ctx context.Context, c missions.Caller, own *projects.Mis
 	if err != nil {
 		return Place{}, err
 	}
-	place := Place{Name: a.Name, Dir: fork.Workspace, Mission: fork.ID, Why: why, At: s.Now()}
+	m, err := s.MissionByID(fork.ID)
+	if err != nil {
+		return Place{}, err
+	}
+	place := Place{Name: a.Name, Dir: topOf(m), Mission: fork.ID, Why: why, At: s.Now()}
 	if err := r.Note(ctx, s.Home, place); err != nil {
 		return Place{}, fmt.Errorf("note the worktree %s, which is the fork %s: %w", a.Name, fork.Name, err)
 	}
