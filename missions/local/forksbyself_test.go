@@ -106,6 +106,24 @@ func TestForksGoBySelf(t *testing.T) {
 	b.healthy()
 }
 
+// TestForkWithASecretStays: a file that no snapshot holds for what it is, and not since it is
+// ignored, keeps its fork, though nothing has changed since the fork was promoted.
+func TestForkWithASecretStays(t *testing.T) {
+	t.Parallel()
+	b, clock, fork := retiring(t)
+	b.put(filepath.Join(fork.Workspace, ".env"), "KEY=1\n")
+	b.submit(fork.ID, missions.PromptSubmitted{Text: "again", ID: "q"})
+	b.submit(fork.ID, missions.TurnEnded{})
+	b.submit(fork.ID, missions.SessionEnded{})
+	b.promoted("fix")
+	b.quiet()
+	b.daily(clock, 28)
+	b.stands(fork.Workspace, true)
+	if e := b.forkExpiry(); len(e.Waiting) > 0 {
+		t.Errorf("it is said to go: %+v", e)
+	}
+}
+
 // TestForksStay: whatever else there is of a fork than what stands in its parent, it stays; so it
 // does while anything may need it, and unless the configuration asks for it now. What goes once
 // nothing of that is so is the same fork, at the same age.
@@ -241,7 +259,7 @@ func (b *testBench) commitIn(dir string, args ...string) {
 }
 
 // TestLandedForksGoBySelf: work that has landed on the fork's own branch alone goes with it, so
-// it stays; once your branch has it the fork goes.
+// it stays; its days are counted from when your branch has it.
 func TestLandedForksGoBySelf(t *testing.T) {
 	t.Parallel()
 	b, clock, fork := retiring(t)
@@ -272,7 +290,7 @@ func TestLandedForksGoBySelf(t *testing.T) {
 	if out, err := exec.Command("git", "-C", b.dir, "merge", "-q", "--ff-only", result.Branch).CombinedOutput(); err != nil {
 		t.Fatalf("%s %v", out, err)
 	}
-	b.daily(clock, 1)
+	b.daily(clock, 15)
 	b.stands(fork.Workspace, false)
 	if e := b.forkExpiry(); e.Went != 1 || e.Problem != "" {
 		t.Errorf("it is said: %+v", e)

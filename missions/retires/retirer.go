@@ -169,7 +169,15 @@ func (rt *Retirer) isOver(ctx context.Context, m *projects.Mission, all everythi
 	if named, err := rt.isNamed(m); named || err != nil {
 		return false, err
 	}
-	return rt.isElsewhere(ctx, m)
+	if is, err := rt.isElsewhere(ctx, m); !is || err != nil {
+		return false, err
+	}
+	if err := rt.bin.CheckRetirable(ctx, m); err != nil && missions.AsError(err).Kind == missions.KindBusy {
+		return false, nil
+	} else if err != nil {
+		return false, err
+	}
+	return true, nil
 }
 
 // hasEnded reports whether no agent works in a mission, nor is about to.

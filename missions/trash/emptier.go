@@ -180,7 +180,7 @@ func (e *Emptier) takeExpired(ctx context.Context, m removedMission, since time.
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	return e.bin.Home.TakeTrash(m.ID)
+	return errors.Join(e.bin.Home.TakeTrash(m.ID), e.bin.removeOutputs(m.ID))
 }
 
 // expiryTimes are when the missions in the trash go by themselves at the earliest, by id.

@@ -4,9 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
+	"slices"
+	"strings"
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
+	"github.com/umbra-vcs/umbra/gitstore/capture"
 	"github.com/umbra-vcs/umbra/gitstore/failpoint"
 	"github.com/umbra-vcs/umbra/gitstore/fork"
 	"github.com/umbra-vcs/umbra/gitstore/journal"
@@ -201,8 +205,17 @@ func (b *Bin) missionsWithin(m *projects.Mission) ([]*projects.Mission, error) {
 }
 
 // Retire moves a mission to the trash with the workspace that Umbra made, as Remove does, where
-// that takes nothing away that is only there but files that are ignored, and nobody's work.
+// CheckRetirable finds nothing. What its agent and its checks have printed stays.
 func (b *Bin) Retire(ctx context.Context, m *projects.Mission) error {
+	if err := b.CheckRetirable(ctx, m); err != nil {
+		return err
+	}
+	return b.moveMission(ctx, m, missions.RemoveRequest{Workspace: true}, &missions.RemoveResult{})
+}
+
+// CheckRetirable is KindBusy where a mission has something that is nowhere else, but files that
+// are ignored, or where somebody is at work in it.
+func (b *Bin) CheckRetirable(ctx context.Context, m *projects.Mission) error {
 	r := missions.RemoveRequest{Missions: []string{m.ID}, Workspace: true}
 	if err := b.checkRemoval(m, r); err != nil {
 		return err
@@ -211,15 +224,38 @@ func (b *Bin) Retire(ctx context.Context, m *projects.Mission) error {
 	if err := b.addLosses(ctx, m, r, &result); err != nil {
 		return err
 	}
-	if len(result.Uncaptured)+len(result.UnmergedCommits)+len(result.OtherMissions)+len(result.Kept) > 0 {
+	newest, err := snapshots.RecordedSide(m.Project, m.Tip)
+	if err != nil {
+		return err
+	}
+	inNone := slices.ContainsFunc(result.IgnoredFiles, func(file string) bool { return isInNoSnapshot(file, newest.Skipped.All()) })
+	if inNone || len(result.Uncaptured)+len(result.UnmergedCommits)+len(result.OtherMissions)+len(result.Kept) > 0 {
 		return missions.Errorf(missions.KindBusy, "umbra mission rm --preview --workspace "+m.Name+" says what", "something of it is nowhere else")
 	}
-	return b.removeMission(ctx, m, r, &result)
+	return nil
+}
+
+// isInNoSnapshot reports whether a file that no snapshot holds, or one below a directory of such,
+// is another than one that is ignored: one over the cap, a secret, a nested repository.
+func isInNoSnapshot(file string, skipped []capture.Skipped) bool {
+	dir, isDir := strings.CutSuffix(file, "/")
+	return path.Base(dir) == ".git" || slices.ContainsFunc(skipped, func(s capture.Skipped) bool {
+		return s.Path == dir || isDir && strings.HasPrefix(s.Path, file)
+	})
 }
 
 // removeMission moves one mission to the trash: first its workspace, after a last
 // snapshot, then its conversations in Umbra's own store, then its refs.
 func (b *Bin) removeMission(ctx context.Context, m *projects.Mission, r missions.RemoveRequest, result *missions.RemoveResult) error {
+	err := b.moveMission(ctx, m, r, result)
+	if err != nil {
+		return err
+	}
+	return b.removeOutputs(m.ID)
+}
+
+// moveMission is removeMission without what its agent and its checks have printed.
+func (b *Bin) moveMission(ctx context.Context, m *projects.Mission, r missions.RemoveRequest, result *missions.RemoveResult) error {
 	if r.Workspace && m.Binding.MadeByUmbra && m.Binding.Fork != nil && !isWorkspaceMoved(m) {
 		if err := b.TrashWorkspace(ctx, m, result); err != nil {
 			return err
@@ -236,7 +272,7 @@ func (b *Bin) removeMission(ctx context.Context, m *projects.Mission, r missions
 	}
 	failpoint.Hit("remove.removed")
 	result.Trash = append(result.Trash, string(gitstore.TrashAgentRef(m.ID)))
-	return errors.Join(b.Journal.DeleteLive(m.ID), b.Journal.DropQueue(m.ID), b.removeOutputs(m.ID))
+	return errors.Join(b.Journal.DeleteLive(m.ID), b.Journal.DropQueue(m.ID))
 }
 
 // removeOutputs removes what a mission's agent and its checks have printed, and what is known
