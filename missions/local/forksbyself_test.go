@@ -106,12 +106,17 @@ func TestForksGoBySelf(t *testing.T) {
 	b.healthy()
 }
 
-// TestForkWithASecretStays: a file that no snapshot holds for what it is, and not since it is
-// ignored, keeps its fork, though nothing has changed since the fork was promoted.
-func TestForkWithASecretStays(t *testing.T) {
+// TestForkWithARepositoryStays: commits of a nested repository, which no snapshot holds, keep
+// their fork, though nothing has changed since the fork was promoted.
+func TestForkWithARepositoryStays(t *testing.T) {
 	t.Parallel()
 	b, clock, fork := retiring(t)
-	b.put(filepath.Join(fork.Workspace, ".env"), "KEY=1\n")
+	nested := filepath.Join(fork.Workspace, "nested")
+	if out, err := exec.Command("git", "init", "-q", nested).CombinedOutput(); err != nil {
+		t.Fatalf("%s %v", out, err)
+	}
+	b.put(filepath.Join(nested, "file"), "in it\n")
+	b.commitIn(nested)
 	b.submit(fork.ID, missions.PromptSubmitted{Text: "again", ID: "q"})
 	b.submit(fork.ID, missions.TurnEnded{})
 	b.submit(fork.ID, missions.SessionEnded{})
