@@ -204,7 +204,7 @@ func (m *model) compare() tea.Cmd {
 		m.list.marks = []string{m.list.marks[0], e.ID}
 		return m.look()
 	}
-	m.list.against = e.ID
+	m.list.marks, m.list.against = nil, e.ID
 	m.say("compared with the workspace as it is now; esc goes back")
 	return m.look()
 }

@@ -63,8 +63,7 @@ func (c *Chain) Fetch(ctx context.Context, r Remote) error {
 		if _, err := c.git(ctx, nil, "show-ref", "--verify", "--quiet", chainRef); err != nil {
 			return nil
 		}
-		_, err := c.git(ctx, nil, "update-ref", "-d", chainRef)
-		return err
+		return &Error{URL: WithoutPassword(r.URL), Err: ErrRewound}
 	}
 	_, err = git.Run(ctx, git.Command{
 		GitDir: c.dir, Dir: c.dir, User: r.user(), Config: []string{"fetch.fsckObjects=true", "fetch.recurseSubmodules=no"},

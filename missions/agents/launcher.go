@@ -53,11 +53,13 @@ func (l *Launcher) Rename(ctx context.Context, r missions.RenameRequest) (missio
 		return missions.Mission{}, err
 	}
 	err = l.WithRecoveredMission(ctx, m, func(m *projects.Mission) error {
-		if m.Name == r.Name && m.NameGiven {
+		byUser := r.Caller.Mission == "" // an agent's words are not its user's
+		if m.Name == r.Name && (m.NameGiven || !byUser) {
 			return nil
 		}
-		m.NameGiven = true
+		m.NameGiven = byUser
 		if m.Name == r.Name {
+			m.Unnamed = false // the first prompt does not rename it any more
 			if err := l.snapshots.WriteMetaRecord(ctx, m, "the name was given"); err != nil {
 				return err
 			}

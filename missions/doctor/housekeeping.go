@@ -171,6 +171,10 @@ func (e *Examiner) HousekeepWhenQuiet(ctx context.Context, dir string, pause tim
 		return missions.Housekeeping{}, home.LockError(err)
 	}
 	if b := e.Space.Budget(); b != nil && b.IsReached() {
+		// What was never pushed stays, so pushing comes first.
+		if err := e.rooms.Remotes.PushWhenDue(ctx, p); err != nil && ctx.Err() == nil {
+			e.Logger.Warn("push by itself", "project", p.Name, "error", err)
+		}
 		err := e.giveRoomBack(ctx)
 		if err != nil {
 			err = errors.Join(err, os.WriteFile(e.vainFile(p), nil, 0o600))

@@ -371,8 +371,10 @@ func (j *forkJob) buildMission() (*projects.Mission, error) {
 		return nil, err
 	}
 	m := &projects.Mission{Project: j.moment.Project, Lifecycle: missions.Initializing{Turn: s.Turn}, StateSince: now}
+	// What an agent calls a fork is no word of its user's.
+	given := j.request.NameTyped && j.request.Name != "" && j.request.Caller.Mission == ""
 	m.Stored = projects.Stored{
-		Format: projects.RecordFormat, ID: j.id, Name: j.name, NameGiven: j.request.NameTyped && j.request.Name != "",
+		Format: projects.RecordFormat, ID: j.id, Name: j.name, NameGiven: given,
 		Agent: j.moment.Agent, ToolName: j.moment.ToolName, ResumeCommand: j.moment.ResumeCommand, RecordedStateSince: now,
 		Command:   command,
 		CreatedAt: now, UpdatedAt: now, Parent: &missions.Parent{Mission: j.moment.ID, Snapshot: s.ID.String()},

@@ -158,6 +158,15 @@ func TestEncryptedRemoteInDoubt(t *testing.T) {
 	both("with another chain", b, missions.KindConflict, "put an older state back")
 	c.git("-C", c.url, "update-ref", "refs/umbra/work/sealed", strings.Fields(before)[0])
 	c.wants(c.push(), "work", missions.TransferUpdated)
+	two := c.remoteGit("rev-parse", "refs/umbra/work/sealed")
+	c.git("-C", c.url, "update-ref", "refs/umbra/work/sealed", c.remoteGit("commit-tree", "-m", "x", "-p", two, two+"^^{tree}"))
+	both("with an older push behind others", c.otherSealed("later", c.keyFile()), missions.KindDamaged, "put behind others")
+	c.git("-C", c.url, "update-ref", "-d", "refs/umbra/work/sealed")
+	both("with nothing any more", c.testBench, missions.KindConflict, "put an older state back")
+	c.git("-C", c.url, "update-ref", "refs/umbra/work/sealed", two)
+	c.git("-C", c.url, "update-ref", "refs/umbra/work/agents/0c9c58c3-4a4e-4e6f-8a80-4d4c2b1f0a11", two)
+	both("beside missions in clear", c.testBench, missions.KindConflict, "anybody reads there")
+	c.git("-C", c.url, "update-ref", "-d", "refs/umbra/work/agents/0c9c58c3-4a4e-4e6f-8a80-4d4c2b1f0a11")
 	c.healthy()
 }
 
@@ -192,6 +201,16 @@ func TestEncryptedAndPruned(t *testing.T) {
 	c.wants(b.fetch(), "work/work", missions.TransferUpdated)
 	c.git("init", "-q", "--bare", c.url+".empty")
 	c.putBack(".empty")
+	if _, err := c.local.Push(t.Context(), missions.PushRequest{Caller: c.caller(), Remote: "office"}); missions.AsError(err).Kind != missions.KindConflict {
+		t.Errorf("an empty one in its place: %v", err)
+	}
+	again := missions.AddRemoteRequest{Caller: c.caller(), Name: "office", URL: c.url, KeyFile: c.keyFile()}
+	if _, err := c.local.RemoveRemote(t.Context(), missions.RemoteRequest{Caller: c.caller(), Name: "office"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.local.AddRemote(t.Context(), again); err != nil {
+		t.Fatal(err)
+	}
 	r := c.push()
 	c.wants(r, "work", missions.TransferRejected)
 	if len(r.Missions) == 1 && !strings.Contains(r.Missions[0].Reason, "pruned") {

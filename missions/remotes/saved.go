@@ -199,7 +199,7 @@ func (c *Carrier) AddRemote(ctx context.Context, r missions.AddRemoteRequest) (m
 	if err != nil {
 		return missions.Remote{}, err
 	}
-	keyFile, made, err := readyKey(at, r)
+	keyFile, err := keyPath(at, r)
 	if err != nil {
 		return missions.Remote{}, err
 	}
@@ -216,6 +216,7 @@ func (c *Carrier) AddRemote(ctx context.Context, r missions.AddRemoteRequest) (m
 	if err := checkProjectName(one.Project); err != nil {
 		return missions.Remote{}, err
 	}
+	made := false
 	err = c.withProject(ctx, p, func() error {
 		s, err := readSaved(p)
 		if err != nil {
@@ -227,6 +228,11 @@ func (c *Carrier) AddRemote(ctx context.Context, r missions.AddRemoteRequest) (m
 			}
 			return missions.Errorf(missions.KindConflict, "umbra remote rm "+r.Name+", or choose another name",
 				"there is a remote %s already: %s, project %s%s", r.Name, transfer.WithoutPassword(have.URL), have.Project, have.withoutWords())
+		}
+		if keyFile != "" {
+			if made, err = readyKey(keyFile); err != nil {
+				return err
+			}
 		}
 		s.Remotes = append(s.Remotes, one)
 		return s.write(p)

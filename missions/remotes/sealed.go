@@ -21,8 +21,9 @@ import (
 )
 
 // sealed is what a remote has of a project that is not to be read there: one ref, and a file for
-// each push. A file is encrypted: lines that say which refs the push has moved, as a remote that
-// is not encrypted would have them, an empty line, and a Git bundle of what was new.
+// each push. A file is encrypted: a line that says which push it comes after, lines that say which
+// refs it has moved, as a remote that is not encrypted would have them, an empty line, and a Git
+// bundle of what was new.
 type sealed struct {
 	remote savedRemote
 	key    *seal.Key
@@ -31,8 +32,9 @@ type sealed struct {
 }
 
 type sealedPush struct {
-	link gitstore.ID
-	refs []transfer.Ref
+	link  gitstore.ID
+	after gitstore.ID // the push before it, zero for the first
+	refs  []transfer.Ref
 }
 
 func sealedRef(project string) string { return refsAbove + project + "/sealed" }
@@ -41,23 +43,28 @@ func chainDir(p *projects.Project, remote string) string {
 	return filepath.Join(p.Dir, "sealed", remote)
 }
 
-// readyKey is the key file of a remote that is added, "" for none. It is made if it is not there.
-func readyKey(at addresses.CallerDirectory, r missions.AddRemoteRequest) (path string, made bool, err error) {
+// keyPath is the key file of a remote that is added, "" for none.
+func keyPath(at addresses.CallerDirectory, r missions.AddRemoteRequest) (string, error) {
 	if r.KeyFile == "" {
-		return "", false, nil
+		return "", nil
 	}
-	path = projects.AbsolutePath(r.Caller.Cwd, r.KeyFile)
+	path := projects.AbsolutePath(r.Caller.Cwd, r.KeyFile)
 	if home.IsWithin(projects.ResolveLinks(at.Top), projects.ResolveLinks(path)) {
-		return "", false, missions.Errorf(missions.KindUsage, "keep it elsewhere, such as ~/.config/umbra.key", "%s would be in the snapshots that it encrypts", path)
+		return "", missions.Errorf(missions.KindUsage, "keep it elsewhere, such as ~/.config/umbra.key", "%s would be in the snapshots that it encrypts", path)
 	}
-	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
-		if err := seal.Make(path); err != nil {
-			return "", false, missions.Errorf(missions.KindFailed, "look at the place", "make a key: %w", err)
-		}
-		return path, true, nil
+	return path, nil
+}
+
+// readyKey reads a key file, or makes it if it is not there.
+func readyKey(path string) (made bool, err error) {
+	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
+		_, err = keyIn(path)
+		return false, err
 	}
-	_, err = keyIn(path)
-	return path, false, err
+	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), seal.Make(path)); err != nil {
+		return false, missions.Errorf(missions.KindFailed, "look at the place", "make a key: %w", err)
+	}
+	return true, nil
 }
 
 func keyIn(path string) (*seal.Key, error) {
@@ -82,9 +89,16 @@ func (c *Carrier) readProject(ctx context.Context, p *projects.Project, r savedR
 		}
 		return t, nil, err
 	}
+	inClear, err := c.readTheirs(ctx, r, at)
+	if err != nil {
+		return inClear, nil, err
+	}
+	if len(inClear.missions) > 0 {
+		return inClear, nil, missions.Errorf(missions.KindConflict, "add a remote at another place for what is encrypted, or have them removed there: git push URL --delete REF…, for each of refs/umbra/"+r.Project+"/",
+			"the remote %s has missions of %s that anybody reads there; nothing was changed there or here", r.Name, r.Project)
+	}
 	t := theirs{missions: map[string]theirMission{}}
 	s := &sealed{remote: r}
-	var err error
 	if s.key, err = keyIn(r.KeyFile); err != nil {
 		return t, nil, err
 	}
@@ -106,7 +120,10 @@ func (c *Carrier) readProject(ctx context.Context, p *projects.Project, r savedR
 	state := map[string]gitstore.ID{}
 	for _, link := range links {
 		push := sealedPush{link: link}
-		if err := s.open(ctx, link, func(refs []transfer.Ref, _ io.Reader) error {
+		if n := len(s.pushes); n > 0 {
+			push.after = s.pushes[n-1].link
+		}
+		if err := s.open(ctx, push, func(refs []transfer.Ref, _ io.Reader) error {
 			push.refs = refs
 			return nil
 		}); err != nil {
@@ -126,13 +143,13 @@ func (c *Carrier) readProject(ctx context.Context, p *projects.Project, r savedR
 }
 
 // open reads a push: which refs it has moved, and its bundle.
-func (s *sealed) open(ctx context.Context, link gitstore.ID, read func(refs []transfer.Ref, bundle io.Reader) error) error {
+func (s *sealed) open(ctx context.Context, push sealedPush, read func(refs []transfer.Ref, bundle io.Reader) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	out, in := io.Pipe()
 	copied := make(chan struct{})
 	go func() {
-		in.CloseWithError(s.chain.Copy(ctx, link, in))
+		in.CloseWithError(s.chain.Copy(ctx, push.link, in))
 		close(copied)
 	}()
 	err := func() error {
@@ -141,7 +158,10 @@ func (s *sealed) open(ctx context.Context, link gitstore.ID, read func(refs []tr
 			return err
 		}
 		lines := bufio.NewReader(text)
-		refs, err := readMoved(lines)
+		after, refs, err := readMoved(lines)
+		if err == nil && after != push.after {
+			err = errors.New("it is one of before, put behind others") // by who can't read it
+		}
 		if err != nil {
 			return err
 		}
@@ -156,26 +176,30 @@ func (s *sealed) open(ctx context.Context, link gitstore.ID, read func(refs []tr
 			"the remote %s is not for the key in %s: %w; nothing was changed there or here", s.remote.Name, s.remote.KeyFile, err)
 	case err != nil:
 		return missions.Errorf(missions.KindDamaged, "have the remote put back from a backup, or push to an empty one; nothing was changed there or here",
-			"push %s of the remote %s can't be read: %w", link.Short(), s.remote.Name, err)
+			"push %s of the remote %s can't be read: %w", push.link.Short(), s.remote.Name, err)
 	}
 	return nil
 }
 
-// readMoved reads the refs that begin a push.
-func readMoved(lines *bufio.Reader) (refs []transfer.Ref, err error) {
-	for {
+// readMoved reads the lines that begin a push: which one it comes after, and the refs.
+func readMoved(lines *bufio.Reader) (after gitstore.ID, refs []transfer.Ref, err error) {
+	for first := true; ; first = false {
 		line, err := lines.ReadString('\n')
 		if err != nil {
-			return nil, err
+			return after, nil, err
 		}
 		line = strings.TrimSuffix(line, "\n")
-		if line == "" {
-			return refs, nil
+		if line == "" && !first {
+			return after, refs, nil
 		}
 		hex, name, _ := strings.Cut(line, " ")
 		id, err := gitstore.ParseID(hex)
 		if err != nil {
-			return nil, err
+			return after, nil, err
+		}
+		if first {
+			after = id
+			continue
 		}
 		refs = append(refs, transfer.Ref{Name: name, ID: id})
 	}
@@ -199,7 +223,12 @@ func (u *pushing) sendRefs(ctx context.Context, refs []transfer.Ref) (refused ma
 	} else if !errors.Is(err, transfer.ErrNothingNew) {
 		return nil, err
 	}
+	var after gitstore.ID
+	if n := len(u.sealed.pushes); n > 0 {
+		after = u.sealed.pushes[n-1].link
+	}
 	var moved strings.Builder
+	fmt.Fprintf(&moved, "%s\n", after)
 	for _, ref := range refs {
 		fmt.Fprintf(&moved, "%s %s\n", ref.ID, ref.Name)
 	}
@@ -272,7 +301,7 @@ func (f *fetching) hasPush(push sealedPush) (bool, error) {
 func (f *fetching) unseal(ctx context.Context, area *transfer.Area, push sealedPush, whole bool) error {
 	file := filepath.Join(area.Dir(), "push.bundle")
 	var size int64
-	if err := f.sealed.open(ctx, push.link, func(_ []transfer.Ref, bundle io.Reader) error {
+	if err := f.sealed.open(ctx, push, func(_ []transfer.Ref, bundle io.Reader) error {
 		out, err := os.OpenFile(file, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 		if err != nil {
 			return err
