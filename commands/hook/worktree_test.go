@@ -121,7 +121,8 @@ func TestWorktreeIsKnown(t *testing.T) {
 	b, repo := worktreeCall(t, func(call.Env) int { t.Error("the Service is asked"); return 1 })
 	h, err := home.Open(b.Env.Getenv("UMBRA_HOME"))
 	calltest.Must(t, err)
-	fork := t.TempDir()
+	fork := filepath.Join(t.TempDir(), "fork")
+	gitIn(t, repo, "worktree", "add", "-q", fork)
 	r, err := worktrees.RepositoryAt(repo)
 	calltest.Must(t, err)
 	calltest.Must(t, r.Note(context.Background(), h, worktrees.Place{Name: "feat", Dir: fork, Mission: "m"}))
@@ -132,11 +133,53 @@ func TestWorktreeIsKnown(t *testing.T) {
 			t.Errorf("from %s: code %d, %q, want %s", dir, code, b.Stdout.String(), fork)
 		}
 	}
-	calltest.Must(t, os.Remove(fork))
-	b.Env.Again = fails
-	asks(b, repo, "feat")
-	if code, _, _ := Quick(b.Env); code != 0 || !strings.Contains(b.Stdout.String(), ".claude/worktrees/feat") {
-		t.Errorf("once that is gone: code %d, %q", code, b.Stdout.String())
+}
+
+// TestWorktreeIsNotTakenForAnother: where another directory has a worktree's place, or its
+// files are gone, the Service is asked.
+func TestWorktreeIsNotTakenForAnother(t *testing.T) {
+	t.Parallel()
+	for what, change := range map[string]func(t *testing.T, repo, fork string){
+		"it is gone": func(t *testing.T, _, fork string) { calltest.Must(t, os.RemoveAll(fork)) },
+		"another worktree is there": func(t *testing.T, repo, fork string) {
+			calltest.Must(t, os.Rename(fork, fork+" in the trash"))
+			gitIn(t, repo, "worktree", "add", "-q", "-f", "-b", "other", fork)
+		},
+		"it is no worktree any more": func(t *testing.T, _, fork string) { calltest.Must(t, os.Remove(filepath.Join(fork, ".git"))) },
+	} {
+		asked := false
+		b, repo := worktreeCall(t, func(env call.Env) int { asked = true; return fails(env) })
+		h, err := home.Open(b.Env.Getenv("UMBRA_HOME"))
+		calltest.Must(t, err)
+		fork := filepath.Join(t.TempDir(), "fork")
+		gitIn(t, repo, "worktree", "add", "-q", fork)
+		r, err := worktrees.RepositoryAt(repo)
+		calltest.Must(t, err)
+		calltest.Must(t, r.Note(context.Background(), h, worktrees.Place{Name: "feat", Dir: fork, Mission: "m"}))
+		change(t, repo, fork)
+		asks(b, repo, "feat")
+		if code, _, _ := Quick(b.Env); code != 0 || !asked || !strings.Contains(b.Stdout.String(), ".claude/worktrees/feat") {
+			t.Errorf("%s: code %d, asked %t, %q", what, code, asked, b.Stdout.String())
+		}
+	}
+}
+
+// TestPlainWorktreeBesideLeftovers: what is in the way of a plain worktree stays as it is.
+func TestPlainWorktreeBesideLeftovers(t *testing.T) {
+	t.Parallel()
+	b, repo := worktreeCall(t, fails)
+	left := filepath.Join(repo, ".claude", "worktrees", "feat", "left.txt")
+	calltest.Must(t, os.MkdirAll(filepath.Dir(left), 0o755))
+	calltest.Must(t, os.WriteFile(left, []byte("left\n"), 0o644))
+	for range 2 {
+		asks(b, repo, "feat")
+		code, _, _ := Quick(b.Env)
+		if dir := strings.TrimSpace(b.Stdout.String()); code != 0 || dir != filepath.Dir(left)+"~2" || gitIn(t, dir, "rev-parse", "--abbrev-ref", "HEAD") != "worktree-feat" {
+			t.Errorf("code %d, %q; %s", code, dir, b.Stderr.String())
+		}
+	}
+	if content, err := os.ReadFile(left); err != nil || string(content) != "left\n" {
+		t.Errorf("what was there: %q, %v", content, err)
 	}
 }
 

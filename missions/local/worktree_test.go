@@ -246,6 +246,35 @@ func TestWorktreeOfACopyRemoved(t *testing.T) {
 	}
 }
 
+// TestWorktreeIsMadeAnew where the mission of a name is removed or works elsewhere, though a
+// directory is left.
+func TestWorktreeIsMadeAnew(t *testing.T) {
+	t.Parallel()
+	c := worktreeBench(t)
+	c.hook("SessionStart", map[string]any{"source": "startup"})
+	first := c.worktree("aside")
+	if _, err := c.local.Remove(context.Background(), missions.RemoveRequest{Caller: c.caller(), Missions: []string{"aside"}}); err != nil {
+		t.Fatal(err)
+	}
+	second := c.worktree("aside")
+	if second == first || c.contentOf(filepath.Join(second, "new.txt")) != "new\n" {
+		t.Errorf("a removed mission's: %s, then %s", first, second)
+	}
+	if err := os.Remove(filepath.Join(second, ".git")); err != nil {
+		t.Fatal(err)
+	}
+	third := c.worktree("aside")
+	if third == second || c.contentOf(filepath.Join(third, "new.txt")) != "new\n" {
+		t.Errorf("leftovers: %s, then %s", second, third)
+	}
+	if again := c.worktree("aside"); again != third {
+		t.Errorf("its name leads to %s, and not to %s", again, third)
+	}
+	if r := worktreeRemoval(c, c.caller(), second); r.Problem == "" {
+		t.Error("what the name leads to no more is removed")
+	}
+}
+
 // TestWorktreeOfASubdirectory: the agent takes none but the top of one.
 func TestWorktreeOfASubdirectory(t *testing.T) {
 	t.Parallel()

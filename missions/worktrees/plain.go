@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -18,16 +19,39 @@ import (
 // slash either.
 func plainName(name string) string { return strings.ReplaceAll(name, "/", "+") }
 
-// plainDir is where the client itself puts the worktree of a name.
-func (r Repository) plainDir(name string) string {
-	return filepath.Join(r.Top, ".claude", "worktrees", plainName(name))
+// plainDirs are where the worktree of a name may be: where the client itself puts it, and
+// beside that, where no other name leads.
+func (r Repository) plainDirs(name string) []string {
+	first := filepath.Join(r.Top, ".claude", "worktrees", plainName(name))
+	dirs := []string{first}
+	for n := 2; n < 10; n++ {
+		dirs = append(dirs, fmt.Sprintf("%s~%d", first, n))
+	}
+	return dirs
 }
 
 // Plain is the plain worktree of a name, if there is one: the client's own, or one that
 // MakePlain has made.
 func (r Repository) Plain(name string) (dir string, ok bool) {
-	dir = r.plainDir(name)
-	return dir, r.isPlain(dir)
+	for _, dir := range r.plainDirs(name) {
+		if r.isPlain(dir) {
+			return dir, true
+		}
+	}
+	return "", false
+}
+
+// isFree reports whether a worktree can be made in a directory.
+func isFree(dir string) bool {
+	info, err := os.Lstat(dir)
+	if err != nil {
+		return errors.Is(err, fs.ErrNotExist)
+	}
+	if !info.IsDir() {
+		return false
+	}
+	entries, err := os.ReadDir(dir)
+	return err == nil && len(entries) == 0
 }
 
 // isPlain reports whether a directory is itself a linked worktree of the repository: the
@@ -51,15 +75,21 @@ func isSame(a, b string) bool {
 
 // MakePlain makes the worktree of a name that the client would: in .claude/worktrees, on
 // the branch worktree-NAME. It asks Git alone, and nothing of Umbra's. A branch of that
-// name that is there keeps its commits: the worktree is on it, or on no branch at all.
+// name that is there keeps its commits: the worktree is on it, or on no branch at all. What is in
+// the way stays, and the worktree lies beside it.
 func (r Repository) MakePlain(ctx context.Context, user map[string]string, name string) (string, error) {
 	if r.Common == "" {
 		return "", fmt.Errorf("%s is in no Git repository, and no mission of Umbra's", r.Top)
 	}
-	dir := r.plainDir(name)
-	if r.isPlain(dir) {
+	if dir, ok := r.Plain(name); ok {
 		return dir, nil
 	}
+	dirs := r.plainDirs(name)
+	i := slices.IndexFunc(dirs, isFree)
+	if i < 0 {
+		return "", fmt.Errorf("%s is in the way: it is no worktree", dirs[0])
+	}
+	dir := dirs[i]
 	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
 		return "", err
 	}
@@ -100,7 +130,8 @@ func (r Repository) isInUse(ctx context.Context, user map[string]string, branch 
 	}
 	for entry := range strings.SplitSeq(string(out), "\n\n") {
 		lines := strings.Split(entry, "\n")
-		if slices.Contains(lines, "branch refs/heads/"+branch) && isDirectory(strings.TrimPrefix(lines[0], "worktree ")) {
+		isGone := slices.ContainsFunc(lines, func(l string) bool { return strings.HasPrefix(l, "prunable") }) || !isDirectory(strings.TrimPrefix(lines[0], "worktree "))
+		if !isGone && slices.Contains(lines, "branch refs/heads/"+branch) {
 			return true
 		}
 	}

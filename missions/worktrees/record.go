@@ -22,6 +22,7 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore/disk"
 	"github.com/umbra-vcs/umbra/gitstore/journal"
 	"github.com/umbra-vcs/umbra/gitstore/lock"
+	"github.com/umbra-vcs/umbra/gitstore/usergit"
 	"github.com/umbra-vcs/umbra/missions/home"
 	"github.com/umbra-vcs/umbra/missions/projects"
 )
@@ -33,6 +34,10 @@ type Place struct {
 	Mission string    `json:"mission,omitempty"` // the fork; "" of a plain worktree
 	Why     string    `json:"why,omitempty"`     // why it is a plain one, or a fork without all of its files
 	At      time.Time `json:"at"`
+
+	// Identity is the fork's directory, known without its mission: another one may be there
+	// by now.
+	Identity home.DirectoryIdentity `json:"directory,omitzero"`
 }
 
 // Repository is what an agent asks for a worktree of.
@@ -94,17 +99,42 @@ func readRecord(file string) ([]Place, error) {
 	return list.Places, nil
 }
 
-// Known is the worktree of a name that is still there.
+// Known is the worktree of a name whose directory is still the one that it was. It waits for
+// no lock and reads no mission: the Service may find one where this does not.
 func (r Repository) Known(h home.Home, name string) (Place, bool) {
+	p, err := r.named(h, name)
+	if err != nil || p.Dir == "" || p.Mission == "" && !r.isPlain(p.Dir) {
+		return Place{}, false
+	}
+	return p, p.Mission == "" || p.isSelf() && r.leadsHere(p.Dir)
+}
+
+// named is the place of a name, whatever is there now.
+func (r Repository) named(h home.Home, name string) (Place, error) {
 	list, err := r.Places(h)
 	if err != nil {
-		return Place{}, false
+		return Place{}, err
 	}
-	i := slices.IndexFunc(list, func(p Place) bool { return p.Name == name && isDirectory(p.Dir) })
+	i := slices.IndexFunc(list, func(p Place) bool { return p.Name == name })
 	if i < 0 {
-		return Place{}, false
+		return Place{}, nil
 	}
-	return list[i], true
+	return list[i], nil
+}
+
+// isSelf reports whether the directory is the one that was noted.
+func (p Place) isSelf() bool {
+	now, err := projects.DirectoryIdentity(p.Dir)
+	return err == nil && p.Identity.Is(now)
+}
+
+// leadsHere reports whether a directory is a work tree of the repository; without Git any is.
+func (r Repository) leadsHere(dir string) bool {
+	if r.Common == "" {
+		return isDirectory(dir)
+	}
+	repo, err := usergit.At(dir)
+	return err == nil && repo.Unread == nil && repo.CommonDir == r.Common
 }
 
 func isDirectory(path string) bool {
@@ -117,6 +147,9 @@ const goneFor = 90 * 24 * time.Hour
 
 // Note remembers a worktree, durably, in place of another one of its name.
 func (r Repository) Note(ctx context.Context, h home.Home, p Place) error {
+	if identity, err := projects.DirectoryIdentity(p.Dir); err == nil && p.Mission != "" {
+		p.Identity = identity
+	}
 	return r.change(ctx, h, func(list []Place) []Place {
 		list = slices.DeleteFunc(list, func(o Place) bool {
 			return o.Name == p.Name || o.Dir == p.Dir || p.At.Sub(o.At) > goneFor && !isDirectory(o.Dir)

@@ -48,8 +48,8 @@ func (s *Steward) Make(ctx context.Context, c missions.Caller, own *projects.Mis
 		return Place{}, err
 	}
 	defer held.Release()
-	if place, ok := r.Known(s.Home, a.Name); ok {
-		return place, nil
+	if place, ok, err := s.standing(ctx, r, a.Name); ok || err != nil {
+		return place, err
 	}
 	source, err := s.source(a, r, own)
 	if err != nil {
@@ -68,6 +68,29 @@ func (s *Steward) Make(ctx context.Context, c missions.Caller, own *projects.Mis
 		return Place{}, fmt.Errorf("note the worktree %s, which is the fork %s: %w", a.Name, fork.Name, err)
 	}
 	return place, nil
+}
+
+// standing is the worktree of a name that is there: a fork only while its mission is, and
+// works there.
+func (s *Steward) standing(ctx context.Context, r Repository, name string) (Place, bool, error) {
+	p, err := r.named(s.Home, name)
+	if err != nil || p.Mission == "" { // a record that can't be read is set aside with the next one
+		return p, err == nil && p.Dir != "" && r.isPlain(p.Dir), nil
+	}
+	m, err := s.MissionByID(p.Mission)
+	switch {
+	case err != nil && missions.AsError(err).Kind == missions.KindNotFound:
+		return Place{}, false, nil
+	case err != nil:
+		return Place{}, false, err
+	case m.CheckMachine() != nil || m.IsWorkspaceGone() || !isSame(topOf(m), p.Dir):
+		return Place{}, false, nil
+	case m.Binding.CommonDir == r.Common && !r.leadsHere(p.Dir):
+		return Place{}, false, nil
+	case p.isSelf():
+		return p, true, nil
+	}
+	return p, true, r.Note(ctx, s.Home, p) // it was made again
 }
 
 // source is the mission to fork: the one that asks, or the newest one whose workspace is
