@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 
@@ -123,6 +124,24 @@ func (l *snapshotList) refold(folded map[chapterKey]bool) {
 			}
 		}
 	}
+}
+
+// count says how many snapshots there are, and how many of them the filter shows.
+func (l *snapshotList) count(o Words) string {
+	all := o.Count(len(l.history.entries), "snapshot")
+	if len(l.filter.words) == 0 && l.filter.state == "" {
+		return all
+	}
+	shown := 0
+	for _, r := range l.rows {
+		switch {
+		case !r.key.turn:
+			shown++
+		case r.folded:
+			shown += r.snapshots
+		}
+	}
+	return fmt.Sprintf("%d of %s", shown, all)
 }
 
 // mark marks the snapshot of the cursor, or no longer; a third mark drops the first.

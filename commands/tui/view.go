@@ -64,7 +64,7 @@ func (m *model) title() string {
 		return append(l, span{"timeline", bold}).render(m.width, false)
 	}
 	l = append(l, span{m.o.Clean(at.Name), bold}, span{"  " + stateText(at), stateStyle(at.State)},
-		span{fmt.Sprintf("  turn %d", at.Turn), plain}, span{fmt.Sprintf("  %s", m.o.Count(len(m.list.history.entries), "snapshot")), dim})
+		span{fmt.Sprintf("  turn %d", at.Turn), plain}, span{fmt.Sprintf("  %s", m.list.count(m.o.Words)), dim})
 	if !m.list.history.done {
 		l = append(l, span{"…", dim})
 	}

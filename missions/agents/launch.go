@@ -69,7 +69,7 @@ func (l *Launcher) checkLaunch(m *projects.Mission, keeper int) error {
 	if pid, alive := l.presence.SessionProcess(m); alive {
 		return missions.Errorf(missions.KindBusy, "end it first", "the session of mission %s is open in another %s (pid %d)", m.Name, m.Agent, pid)
 	}
-	return nil
+	return l.CheckLending(m)
 }
 
 // PrepareLaunch makes the command line. The caller holds the workspace.

@@ -371,8 +371,7 @@ func (j *forkJob) buildMission() (*projects.Mission, error) {
 		return nil, err
 	}
 	m := &projects.Mission{Project: j.moment.Project, Lifecycle: missions.Initializing{Turn: s.Turn}, StateSince: now}
-	// What an agent calls a fork is no word of its user's.
-	given := j.request.NameTyped && j.request.Name != "" && j.request.Caller.Mission == ""
+	given := j.request.NameTyped && j.request.Name != "" && j.request.Caller.Mission == "" // not an agent's words
 	m.Stored = projects.Stored{
 		Format: projects.RecordFormat, ID: j.id, Name: j.name, NameGiven: given,
 		Agent: j.moment.Agent, ToolName: j.moment.ToolName, ResumeCommand: j.moment.ResumeCommand, RecordedStateSince: now,

@@ -241,6 +241,7 @@ func TestInPlaceRefused(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(other.Missions[0].Workspace, "other.txt"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
+	k.testBench.mission("beside")
 	fork := k.enterInPlace()
 	k.workAside(fork)
 	c := k.caller()
@@ -281,6 +282,10 @@ func TestInPlaceRefused(t *testing.T) {
 		},
 		"resume": func() error {
 			_, err := k.local.Launch(ctx, missions.LaunchRequest{Caller: k.keeper(), Mission: "live", Resume: true})
+			return err
+		},
+		"another there": func() error {
+			_, err := k.local.Launch(ctx, missions.LaunchRequest{Caller: k.keeper(), Mission: "beside", Resume: true})
 			return err
 		},
 	}

@@ -82,3 +82,16 @@ func (r *MissionReader) LentError(m *Mission) error {
 	}
 	return missions.Errorf(missions.KindBusy, hint, "%s is parked, and its workspace has the files of its side fork %s", m.Name, fork.Name)
 }
+
+// CheckLending refuses a mission in whose workspace another one has lent its own to a side
+// fork: what this one's agent writes would be taken for the fork's.
+func (r *MissionReader) CheckLending(m *Mission) error {
+	all, _ := r.ProjectMissions(m.Project) // what can't be read is said elsewhere
+	for _, o := range all {
+		one, other := o.Binding.Workspace, m.Binding.Workspace
+		if lent := o.LentTo(); lent != nil && o.ID != m.ID && lent.Fork != m.ID && (home.IsWithin(one, other) || home.IsWithin(other, one)) {
+			return r.LentError(o)
+		}
+	}
+	return nil
+}
