@@ -55,7 +55,7 @@ func TestRemoveBeneathAnAgent(t *testing.T) {
 		t.Fatal(err)
 	}
 	var result missions.RemoveResult
-	b.fails("one that began meanwhile", b.local.TrashWorkspace(context.Background(), forked, &result), missions.KindBusy)
+	b.fails("one that began meanwhile", b.local.TrashWorkspace(context.Background(), forked, 0, &result), missions.KindBusy)
 	if _, err := os.Stat(there.dir); err != nil {
 		t.Fatal(err)
 	}

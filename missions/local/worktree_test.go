@@ -275,6 +275,29 @@ func TestWorktreeIsMadeAnew(t *testing.T) {
 	}
 }
 
+// TestWorktreeRemovedByItsOwnAgent: the session that works in a worktree asks for its removal
+// before it ends; nobody else's is taken from under it.
+func TestWorktreeRemovedByItsOwnAgent(t *testing.T) {
+	t.Parallel()
+	c := worktreeBench(t)
+	c.hook("SessionStart", map[string]any{"source": "startup"})
+	dir := c.worktree("aside")
+	fork := c.missionsNow()["aside"].ID
+	agent := c.keep(fork)
+	for _, asker := range []int{0, os.Getpid(), agent.Process.Pid} {
+		r, err := c.local.Hook(context.Background(), missions.HookRequest{Caller: c.caller(), Agent: "claude", AgentPID: asker, Payload: []byte(
+			`{"session_id":"` + c.session + `","cwd":"` + dir + `","hook_event_name":"WorktreeRemove","worktree_path":"` + dir + `"}`)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = os.Lstat(dir)
+		_, trashed := os.Lstat(c.local.Home.Path("trash", fork))
+		if own := asker == agent.Process.Pid; (r.Problem == "") != own || (err != nil) != own || (trashed == nil) != own {
+			t.Errorf("asked by %d, with %d at work: %q, %v, %v", asker, agent.Process.Pid, r.Problem, err, trashed)
+		}
+	}
+}
+
 // TestWorktreeOfASubdirectory: the agent takes none but the top of one.
 func TestWorktreeOfASubdirectory(t *testing.T) {
 	t.Parallel()

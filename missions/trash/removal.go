@@ -57,7 +57,7 @@ func (b *Bin) Remove(ctx context.Context, r missions.RemoveRequest) (missions.Re
 		if m, err = b.stopForRemoval(ctx, m, r); err != nil {
 			return result, err
 		}
-		if err := b.removeMission(ctx, m, r, &result); err != nil {
+		if err := b.removeMission(ctx, m, r, 0, &result); err != nil {
 			return result, fmt.Errorf("remove %s: %w", m.Name, err)
 		}
 	}
@@ -116,7 +116,7 @@ func (b *Bin) RemoveLeaving(ctx context.Context, m *projects.Mission, asker int)
 		return missions.Errorf(missions.KindConflict, "remove it yourself", "%s is not where Umbra made it, or not made by it", m.Binding.Workspace)
 	}
 	var result missions.RemoveResult
-	return b.removeMission(ctx, m, missions.RemoveRequest{Workspace: true}, &result)
+	return b.removeMission(ctx, m, missions.RemoveRequest{Workspace: true}, asker, &result)
 }
 
 // awaitKeeper reads a mission again whose agent was stopped, once its keeper is gone: that has
@@ -210,7 +210,7 @@ func (b *Bin) Retire(ctx context.Context, m *projects.Mission) error {
 	if err := b.CheckRetirable(ctx, m); err != nil {
 		return err
 	}
-	return b.moveMission(ctx, m, missions.RemoveRequest{Workspace: true}, &missions.RemoveResult{})
+	return b.moveMission(ctx, m, missions.RemoveRequest{Workspace: true}, 0, &missions.RemoveResult{})
 }
 
 // CheckRetirable is KindBusy where a mission has something that is nowhere else, but files that
@@ -245,9 +245,10 @@ func isInNoSnapshot(file string, skipped []capture.Skipped) bool {
 }
 
 // removeMission moves one mission to the trash: first its workspace, after a last
-// snapshot, then its conversations in Umbra's own store, then its refs.
-func (b *Bin) removeMission(ctx context.Context, m *projects.Mission, r missions.RemoveRequest, result *missions.RemoveResult) error {
-	err := b.moveMission(ctx, m, r, result)
+// snapshot, then its conversations in Umbra's own store, then its refs. leaver is as
+// TrashWorkspace has it.
+func (b *Bin) removeMission(ctx context.Context, m *projects.Mission, r missions.RemoveRequest, leaver int, result *missions.RemoveResult) error {
+	err := b.moveMission(ctx, m, r, leaver, result)
 	if err != nil {
 		return err
 	}
@@ -255,9 +256,9 @@ func (b *Bin) removeMission(ctx context.Context, m *projects.Mission, r missions
 }
 
 // moveMission is removeMission without what its agent and its checks have printed.
-func (b *Bin) moveMission(ctx context.Context, m *projects.Mission, r missions.RemoveRequest, result *missions.RemoveResult) error {
+func (b *Bin) moveMission(ctx context.Context, m *projects.Mission, r missions.RemoveRequest, leaver int, result *missions.RemoveResult) error {
 	if r.Workspace && m.Binding.MadeByUmbra && m.Binding.Fork != nil && !isWorkspaceMoved(m) {
-		if err := b.TrashWorkspace(ctx, m, result); err != nil {
+		if err := b.TrashWorkspace(ctx, m, leaver, result); err != nil {
 			return err
 		}
 	}

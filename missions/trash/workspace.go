@@ -17,8 +17,8 @@ import (
 )
 
 // TrashWorkspace keeps the workspace in a last snapshot and moves the directory to the
-// trash.
-func (b *Bin) TrashWorkspace(ctx context.Context, m *projects.Mission, result *missions.RemoveResult) error {
+// trash. Nobody is at work there but leaver, a process that asks for it itself; 0 is none.
+func (b *Bin) TrashWorkspace(ctx context.Context, m *projects.Mission, leaver int, result *missions.RemoveResult) error {
 	if m.IsWorkspaceGone() {
 		return b.trashWorkspaceRemains(ctx, m, result)
 	}
@@ -32,7 +32,7 @@ func (b *Bin) TrashWorkspace(ctx context.Context, m *projects.Mission, result *m
 	var discarded fork.Discarded
 	err := b.WithRecoveredWorkspace(ctx, m, func(m *projects.Mission) error {
 		_, err := b.missionsWithin(m) // no agent has begun in it meanwhile
-		if p, alive := m.Live.LivingProcess(); alive {
+		if p, alive := m.Live.LivingProcess(); alive && p.PID != leaver {
 			err = missions.Errorf(missions.KindBusy, "umbra mission rm "+m.Name+" --force stops it first", "mission %s has an agent at work (pid %d)", m.Name, p.PID)
 		}
 		if err == nil {
@@ -41,6 +41,7 @@ func (b *Bin) TrashWorkspace(ctx context.Context, m *projects.Mission, result *m
 		return err
 	})
 	if err != nil {
+		_ = os.Remove(trash) // stays if something is in it
 		return err
 	}
 	addDiscarded(result, discarded)
