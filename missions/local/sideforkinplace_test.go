@@ -366,9 +366,8 @@ func TestInPlaceWithoutRoom(t *testing.T) {
 	if k.state().Lent == nil || k.read("last.txt") == "" {
 		t.Error("the parent counts as one that has its files")
 	}
-	if _, err := k.local.Launch(context.Background(), missions.LaunchRequest{Caller: k.keeper(), Mission: "live", Resume: true}); err != nil {
-		t.Fatal(err)
-	}
+	k.refusesToTakeAway(fork, "last.txt")
+	k.resumesOnceKept(fork)
 	k.isBack(fork.ID)
 	f, err := k.local.MissionByID(fork.ID)
 	if err != nil {
@@ -377,5 +376,115 @@ func TestInPlaceWithoutRoom(t *testing.T) {
 	if _, err := f.Project.Store.Lookup(f.Tip.Tree, "last.txt"); err != nil {
 		t.Errorf("the fork lacks what it wrote last: %v", err)
 	}
+	k.healthy()
+}
+
+// refusesToTakeAway holds that the parent is not resumed, and why.
+func (k *keptAgent) refusesToTakeAway(fork missions.Mission, why string) {
+	k.Helper()
+	before := k.files()
+	resume := missions.LaunchRequest{Caller: k.keeper(), Mission: "live", Resume: true}
+	for range 2 { // asking again changes nothing
+		_, err := k.local.Launch(context.Background(), resume)
+		if err == nil {
+			k.Fatalf("resumed; there is %s, was %s", k.files(), before)
+		}
+		if e := missions.AsError(err); e.Kind != missions.KindConflict || !strings.Contains(e.Message, why) || !strings.Contains(e.Hint, "umbra snapshot "+fork.Name) {
+			k.Fatalf("refused: %v, %s", err, e.Hint)
+		}
+	}
+	if k.files() != before || k.state().Lent == nil {
+		k.Errorf("there is %s, was %s", k.files(), before)
+	}
+}
+
+// resumesOnceKept does what the refusal says.
+func (k *keptAgent) resumesOnceKept(fork missions.Mission) {
+	k.Helper()
+	if _, err := k.local.Snapshot(context.Background(), missions.SnapshotRequest{Caller: k.caller(), Mission: fork.Name}); err != nil {
+		k.Fatal(err)
+	}
+	if _, err := k.local.Launch(context.Background(), missions.LaunchRequest{Caller: k.keeper(), Mission: "live", Resume: true}); err != nil {
+		k.Fatal(err)
+	}
+}
+
+// TestInPlaceOthersWork: what somebody has done in a lent workspace since the fork's terminal
+// died is not taken off the disk before they were told, whenever it is found that it died.
+func TestInPlaceOthersWork(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		work  func(k *keptAgent)
+		found bool // that it died was found before
+		why   string
+	}{
+		"files":            {work: func(k *keptAgent) { k.write("mine.txt", "the user's\n") }, why: "mine.txt"},
+		"files afterwards": {work: func(k *keptAgent) { k.write("mine.txt", "the user's\n") }, found: true, why: "mine.txt"},
+		"a commit": {work: func(k *keptAgent) {
+			k.git("add", "-A")
+			k.git("commit", "-qm", "all of it")
+		}, why: "HEAD was moved"},
+		"committed files": {work: func(k *keptAgent) {
+			k.write("mine.txt", "the user's\n")
+			k.git("add", "-A")
+			k.git("commit", "-qm", "all of it")
+		}, found: true, why: "mine.txt"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			k := newKeptAgent(t)
+			k.git("init", "-q", "-b", "main")
+			k.git("commit", "-q", "--allow-empty", "-m", "first")
+			fork := k.enterInPlace()
+			k.workAside(fork)
+			_ = k.agent.Process.Kill()
+			<-k.ended
+			k.changeOf(fork.ID, func(m *projects.Mission) { m.Live.Keeper = &deadOwner })
+			if c.found {
+				f, err := k.local.MissionByID(fork.ID)
+				if err == nil {
+					f, err = k.local.ReloadMission(context.Background(), f)
+				}
+				if err != nil || missions.HasAgent(f.Lifecycle) {
+					t.Fatalf("the fork is %+v, %v", f.Lifecycle, err)
+				}
+			}
+			c.work(k)
+			k.refusesToTakeAway(fork, c.why)
+			_, err := k.local.Promote(context.Background(), missions.PromoteRequest{Caller: k.caller(), Fork: fork.Name})
+			if err == nil || missions.AsError(err).Kind != missions.KindConflict {
+				t.Errorf("promoted as the fork's: %v", err)
+			}
+			k.resumesOnceKept(fork)
+			k.isBack(fork.ID)
+			k.healthy()
+		})
+	}
+}
+
+// TestInPlaceGitStays: commits that a side fork makes in its parent's workspace stay there, as
+// what it has staged does, and the user is told.
+func TestInPlaceGitStays(t *testing.T) {
+	t.Parallel()
+	k := newKeptAgent(t)
+	k.git("init", "-q", "-b", "main")
+	k.git("add", "-A")
+	k.git("commit", "-qm", "first")
+	fork := k.enterInPlace()
+	k.workAside(fork)
+	k.git("commit", "-qam", "of the fork")
+	k.git("commit", "-q", "--allow-empty", "-m", "another")
+	k.git("add", "new.txt")
+	done := k.keeps()
+	if _, err := k.local.LeaveFork(context.Background(), missions.LeaveForkRequest{Caller: k.caller(), Fork: fork.Name}); err != nil {
+		t.Fatal(err)
+	}
+	next := <-done
+	for _, said := range []string{"2 commits that were made meanwhile stay on main: git log ", "what is staged is not as it was: git status", fork.Name + " is kept"} {
+		if !strings.Contains(next.Banner, said) {
+			t.Errorf("%q lacks %q", next.Banner, said)
+		}
+	}
+	k.isBack(fork.ID)
 	k.healthy()
 }

@@ -52,9 +52,20 @@ func (l *lender) checkAlone(m *projects.Mission, fork, hint string) error {
 }
 
 // TakeBack gives a parked mission its files back, where a fork has worked in its workspace, and
-// promotes the fork if it was left for that. said is what the user is to read of it.
+// promotes the fork if it was left for that. said is what the user is to read of it. The fork's
+// agent has just ended in its terminal: what is there is the fork's.
 func (x *Exchanger) TakeBack(ctx context.Context, m *projects.Mission, c missions.Caller) (now *projects.Mission, said string, err error) {
-	l := x.lender
+	return x.lender.takeBack(ctx, m, c, false)
+}
+
+// takeBackLater is TakeBack where the fork's agent has ended before, nobody knows when: what
+// anybody else did there since is taken off the disk only once it is in a snapshot that was
+// asked for.
+func (x *Exchanger) takeBackLater(ctx context.Context, m *projects.Mission, c missions.Caller) (now *projects.Mission, said string, err error) {
+	return x.lender.takeBack(ctx, m, c, true)
+}
+
+func (l *lender) takeBack(ctx context.Context, m *projects.Mission, c missions.Caller, later bool) (now *projects.Mission, said string, err error) {
 	if m.LentTo() == nil {
 		return m, "", nil
 	}
@@ -69,6 +80,7 @@ func (x *Exchanger) TakeBack(ctx context.Context, m *projects.Mission, c mission
 		return m, "", l.LentError(m)
 	}
 	var done missions.RestoreResult
+	var stays string
 	err = l.WithRecoveredWorkspace(ctx, m, func(m *projects.Mission) error {
 		if m.LentTo() == nil {
 			return nil // one that was cut off is finished
@@ -82,10 +94,19 @@ func (x *Exchanger) TakeBack(ctx context.Context, m *projects.Mission, c mission
 		if err := l.checkAlone(m, m.LentTo().Fork, "end it, then umbra mission resume "+m.Name); err != nil {
 			return err
 		}
+		if later {
+			if err := l.checkOthersWork(ctx, m); err != nil {
+				return err
+			}
+		}
 		if err := l.moveOut(ctx, m); err != nil {
 			return err
 		}
+		lent := m.LentTo().Snapshot
 		done, err = restores.ReturnFiles(ctx, l.restores, m, c)
+		if err == nil {
+			stays = l.staysText(ctx, m, lent)
+		}
 		l.SaveLiveState(m)
 		return err
 	})
@@ -102,7 +123,7 @@ func (x *Exchanger) TakeBack(ctx context.Context, m *projects.Mission, c mission
 	if h := fork.Live.Handover; h != nil && h.Action.Leave != nil && h.Action.Leave.Parent == m.ID && h.Action.Leave.Promote != nil {
 		said = l.promote(ctx, fork, m, *h.Action.Leave.Promote)
 	}
-	return m, said, nil
+	return m, said + stays, nil
 }
 
 // pathsLeft are the paths that a restore could not put back.
@@ -164,7 +185,7 @@ func (x *Exchanger) Recreate(ctx context.Context, m *projects.Mission, r mission
 	if err != nil {
 		return nil, err
 	}
-	m, said, err := x.TakeBack(ctx, m, r.Caller)
+	m, said, err := x.takeBackLater(ctx, m, r.Caller)
 	if said != "" {
 		missions.Notify(ctx, missions.Notice{Text: said})
 	}

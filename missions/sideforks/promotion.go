@@ -14,7 +14,7 @@ import (
 func (x *Exchanger) LeaveByPromotion(ctx context.Context, fork, parent *projects.Mission, r missions.PromoteRequest) (missions.PromoteResult, error) {
 	inTerminal := fork.IsBeside() || x.ParkedParent(fork) != nil
 	if !inTerminal && !r.Preview { // its parent has lent it its workspace, and its terminal is gone
-		_, _, err := x.TakeBack(ctx, parent, r.Caller)
+		_, _, err := x.takeBackLater(ctx, parent, r.Caller)
 		if err == nil {
 			fork, err = x.LoadMission(fork.Project, fork.ID)
 		}

@@ -1,12 +1,16 @@
 package snapshots
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/git"
 	"github.com/umbra-vcs/umbra/gitstore/records"
 	"github.com/umbra-vcs/umbra/gitstore/shadow"
 	"github.com/umbra-vcs/umbra/gitstore/usergit"
@@ -219,6 +223,56 @@ func (ws *WorkspaceCache) isGitStateRecorded(m *projects.Mission, w *WantedSnaps
 	g, staged, err := ws.gitState.refresh(m.Project.Store, batch)
 	_, recorded, unread := ReadGitRecord(m.Project, m.Tip)
 	return err == nil && unread == nil && (g.UnreadReason != "" || slices.Equal(staged.Entries, recorded.Entries))
+}
+
+// GitSince is what became of the user's repository since a snapshot.
+type GitSince struct {
+	Then, Now missions.GitState
+	Restaged  bool // what is staged is not as it was
+}
+
+// GitSince compares the repository of a workspace with a snapshot's record of it. What can't
+// be read counts as unchanged. The caller holds the workspace.
+func (wk *Workspaces) GitSince(ctx context.Context, m *projects.Mission, s *gitstore.Snapshot) (GitSince, error) {
+	ws, err := wk.RefreshWorkspace(ctx, m)
+	if err != nil || ws.gitState == nil {
+		return GitSince{}, err
+	}
+	then, staged, err := ReadGitRecord(m.Project, s)
+	if err != nil {
+		return GitSince{}, err
+	}
+	batch := m.Project.Store.NewBatch()
+	defer batch.Discard()
+	now, stagedNow, err := ws.gitState.refresh(m.Project.Store, batch)
+	if err != nil || then.HeadUnreadReason() != "" || now.HeadUnreadReason() != "" {
+		return GitSince{}, err
+	}
+	return GitSince{
+		Then:     missions.GitState{Head: then.Head, Branch: BranchName(then.Branch)},
+		Now:      missions.GitState{Head: now.Head, Branch: BranchName(now.Branch)},
+		Restaged: then.UnreadReason == "" && now.UnreadReason == "" && !slices.Equal(stagedNow.Entries, staged.Entries),
+	}, nil
+}
+
+// CountCommits counts the commits that HEAD has, and had not then.
+func (wk *Workspaces) CountCommits(ctx context.Context, m *projects.Mission, g GitSince) (n int, err error) {
+	if g.Now.Head == g.Then.Head || g.Now.Head == "" {
+		return 0, nil
+	}
+	ws, err := wk.RefreshWorkspace(ctx, m)
+	if err != nil || ws.Repo == nil {
+		return 0, err
+	}
+	args := []string{"rev-list", "--count", g.Now.Head}
+	if g.Then.Head != "" {
+		args = append(args, "^"+g.Then.Head)
+	}
+	out, err := git.Run(ctx, git.Command{GitDir: ws.Repo.CommonDir, Args: args})
+	if err != nil {
+		return 0, err
+	}
+	return strconv.Atoi(strings.TrimSpace(string(out)))
 }
 
 // putGitRecord writes the state of the user's repository into a record.
