@@ -36,7 +36,6 @@ func TestScript(t *testing.T) {
 	}{
 		{"", "hook claude --plugin", start, `{"systemMessage": "The plugin umbra finds no program`, "", 0},
 		{"", "hook claude --plugin", stop, "", "", 0},
-		{"", "hook claude --plugin", `{"hook_event_name":"WorktreeRemove","worktree_path":"/x"}`, "", "", 1},
 		{"", "mcp --plugin", "", "", "The plugin umbra finds no program", 1},
 		{"go/bin", "hook claude --plugin", start, "ran hook claude --plugin", "", 0},
 		{".local/bin", "mcp --plugin", "", "ran mcp --plugin", "", 0},
@@ -64,35 +63,5 @@ func TestScript(t *testing.T) {
 		if code != c.code || !strings.HasPrefix(out.String(), c.out) || c.out == "" && out.Len() > 0 || !strings.HasPrefix(errs.String(), c.errs) {
 			t.Errorf("%+v: code %d, %q, %q", c, code, out.String(), errs.String())
 		}
-	}
-}
-
-// TestScriptMakesWorktrees: without a program umbra the agent has the worktree that it would
-// have without the plugin.
-func TestScriptMakesWorktrees(t *testing.T) {
-	repo := t.TempDir()
-	for _, args := range [][]string{{"init", "-q"}, {"-c", "user.name=T", "-c", "user.email=t@t", "commit", "-q", "--allow-empty", "-m", "first"}} {
-		git := exec.Command("git", args...)
-		git.Dir = repo
-		if out, err := git.CombinedOutput(); err != nil {
-			t.Fatalf("%v %s", err, out)
-		}
-	}
-	path, err := filepath.Abs("../../sessions/plugin/umbra.sh")
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := filepath.Join(repo, ".claude", "worktrees", "me+fix")
-	for range 2 {
-		script := exec.Command("/bin/sh", path, "hook", "claude", "--plugin")
-		script.Dir, script.Env = repo, []string{"HOME=" + t.TempDir(), "PATH=/usr/bin:/bin"}
-		script.Stdin = strings.NewReader(`{"cwd":"` + repo + `","hook_event_name":"WorktreeCreate","name":"me/fix"}`)
-		out, err := script.Output()
-		if got := strings.TrimSpace(string(out)); err != nil || got != want {
-			t.Fatalf("%q, %v, want %q", got, err, want)
-		}
-	}
-	if _, err := os.Stat(filepath.Join(want, ".git")); err != nil {
-		t.Error(err)
 	}
 }

@@ -12,17 +12,8 @@ done
 missing='The plugin umbra finds no program umbra, so nothing is kept. Install it: https://github.com/umbra-vcs/umbra#readme'
 case "$1" in
 hook)
-	event=$(cat)
-	case "$event" in
+	case "$(cat)" in
 	*'"SessionStart"'*) printf '{"systemMessage": "%s"}\n' "$missing" ;;
-	*'"hook_event_name":"WorktreeCreate"'*) # nobody else makes it: as the agent would
-		name=$(printf '%s\n' "$event" | sed -n 's/.*"name" *: *"\([A-Za-z0-9._\/-]*\)".*/\1/p' | tr / +)
-		dir=$(git rev-parse --show-toplevel)/.claude/worktrees/$name
-		[ -n "$name" ] || exit 1
-		[ -e "$dir/.git" ] || git worktree add -q -b "worktree-$name" "$dir" >&2 || git worktree add -q "$dir" "worktree-$name" >&2 || exit 1
-		printf '%s\n' "$dir"
-		;;
-	*'"hook_event_name":"WorktreeRemove"'*) exit 1 ;;
 	esac
 	;;
 *)
