@@ -476,8 +476,9 @@ func TestInPlaceGitStays(t *testing.T) {
 	k.git("commit", "-q", "--allow-empty", "-m", "another")
 	k.git("add", "new.txt")
 	done := k.keeps()
-	if _, err := k.local.LeaveFork(context.Background(), missions.LeaveForkRequest{Caller: k.caller(), Fork: fork.Name}); err != nil {
-		t.Fatal(err)
+	left, err := k.local.LeaveFork(context.Background(), missions.LeaveForkRequest{Caller: k.caller(), Fork: fork.Name})
+	if err != nil || len(left.Notes) != 2 || !strings.Contains(left.Notes[0], "stay on main: git log ") {
+		t.Errorf("left: %+v, %v", left, err)
 	}
 	next := <-done
 	for _, said := range []string{"2 commits that were made meanwhile stay on main: git log ", "what is staged is not as it was: git status", fork.Name + " is kept"} {

@@ -156,8 +156,10 @@ func (x *Exchanger) LeaveFork(ctx context.Context, r missions.LeaveForkRequest) 
 		return missions.SideForkResult{}, x.noSideForkError(m)
 	}
 	r.Fork, r.Parent = m.ID, parent.ID
+	stays := x.lender.staysNote(ctx, parent)
 	if r.Preview {
 		plan := planOf(parent, m)
+		plan.Notes = append(plan.Notes, stays...)
 		plan.Fork, plan.ForkName, plan.Beside, plan.InPlace = m.ID, m.Name, r.Beside, m.IsLodger()
 		return plan, nil
 	}
@@ -166,6 +168,7 @@ func (x *Exchanger) LeaveFork(ctx context.Context, r missions.LeaveForkRequest) 
 		return missions.SideForkResult{}, err
 	}
 	result := resultOf(parent, done)
+	result.Notes = append(result.Notes, stays...)
 	result.Fork, result.ForkName, result.Beside, result.InPlace = m.ID, m.Name, r.Beside, m.IsLodger()
 	if h := done.Handover; done.Done && h != nil && !r.Beside {
 		result.Resume = h.Type

@@ -3,6 +3,7 @@ package sideforks
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/shadow"
@@ -111,6 +112,23 @@ func (l *lender) staysText(ctx context.Context, m *projects.Mission, lent string
 		text += "; what is staged is not as it was: git status"
 	}
 	return text
+}
+
+// staysNote is staysText before the fork is left, as notes.
+func (l *lender) staysNote(ctx context.Context, parent *projects.Mission) (notes []string) {
+	if parent.LentTo() == nil {
+		return nil
+	}
+	err := l.WithWorkspaceLock(ctx, parent, func(parent *projects.Mission) error {
+		if lent := parent.LentTo(); lent != nil {
+			notes = strings.Split(l.staysText(ctx, parent, lent.Snapshot), "; ")[1:]
+		}
+		return nil
+	})
+	if err != nil {
+		l.Logger.Warn("look at what stays of a side fork", "mission", parent.ID, "error", err)
+	}
+	return notes
 }
 
 func short(commit string) string { return fmt.Sprintf("%.10s", commit) }
