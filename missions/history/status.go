@@ -36,7 +36,7 @@ func (rd *Reader) Status(ctx context.Context, r missions.StatusRequest) (mission
 	if problem := rd.ConfigProblem(); problem != nil {
 		s.Problems = append(s.Problems, *problem)
 	}
-	s.Problems = append(append(s.Problems, rd.hooks.HookProblems()...), worktrees.Problems(rd.Home)...)
+	s.Problems = append(append(s.Problems, rd.hooks.HookProblems()...), worktrees.Problems(rd.Home, at.Directory)...)
 	if err := rd.Space.CheckRoom(); err != nil {
 		e := missions.AsError(err)
 		s.Problems = append(s.Problems, missions.Problem{Message: e.Message, Fix: e.Hint})

@@ -298,6 +298,42 @@ func TestWorktreeRemovedByItsOwnAgent(t *testing.T) {
 	}
 }
 
+// TestPlainWorktreesInStatus: those of the repository that is asked about, while they are there.
+func TestPlainWorktreesInStatus(t *testing.T) {
+	t.Parallel()
+	c := worktreeBench(t)
+	other := filepath.Join(c.user, "other")
+	c.git("init", "-q", other)
+	c.git("-C", other, "commit", "-q", "--allow-empty", "-m", "first")
+	for name, repo := range map[string]string{"here": c.dir, "gone": c.dir, "elsewhere": other} {
+		r, err := worktrees.RepositoryAt(repo)
+		if err != nil {
+			t.Fatal(err)
+		}
+		dir := filepath.Join(c.user, name)
+		c.git("-C", repo, "worktree", "add", "-q", dir)
+		if err := r.Note(context.Background(), c.local.Home, worktrees.Place{Name: name, Dir: dir, Why: "why"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Remove(filepath.Join(c.user, "gone", ".git")); err != nil {
+		t.Fatal(err)
+	}
+	s, err := c.local.Status(context.Background(), missions.StatusRequest{Caller: c.caller()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var said []string
+	for _, p := range s.Problems {
+		if strings.Contains(p.Message, "a plain one of Git") {
+			said = append(said, p.Message)
+		}
+	}
+	if len(said) != 1 || !strings.Contains(said[0], "the worktree here in") {
+		t.Errorf("%q", said)
+	}
+}
+
 // TestWorktreeOfASubdirectory: the agent takes none but the top of one.
 func TestWorktreeOfASubdirectory(t *testing.T) {
 	t.Parallel()

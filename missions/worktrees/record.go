@@ -52,11 +52,15 @@ func RepositoryAt(dir string) (Repository, error) {
 	if err != nil {
 		return Repository{}, err
 	}
+	return repositoryIn(g), nil
+}
+
+func repositoryIn(g projects.Directory) Repository {
 	r := Repository{Top: g.Top}
 	if g.Repo != nil {
 		r.Common = g.Repo.CommonDir
 	}
-	return r, nil
+	return r
 }
 
 // repositoryOf is the repository of a mission's workspace.

@@ -280,11 +280,13 @@ func (s *Steward) closeOne(ctx context.Context, m *projects.Mission, p Place) er
 	return err
 }
 
-// Problems say which worktrees are not what was asked for.
-func Problems(h home.Home) (problems []missions.Problem) {
-	for _, p := range AllPlaces(h) {
+// Problems say which worktrees of a directory's repository are not what was asked for.
+func Problems(h home.Home, at projects.Directory) (problems []missions.Problem) {
+	r := repositoryIn(at)
+	list, _ := r.Places(h) // the next one that is asked for sets it aside
+	for _, p := range list {
 		switch {
-		case p.Why == "":
+		case p.Why == "" || p.Mission == "" && !r.isPlain(p.Dir) || p.Mission != "" && !p.isSelf():
 		case p.Mission == "":
 			problems = append(problems, missions.Problem{
 				Message: fmt.Sprintf("the worktree %s in %s is a plain one of Git, without what was not committed: %s", p.Name, p.Dir, p.Why),
