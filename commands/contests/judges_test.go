@@ -42,6 +42,10 @@ func (s *followed) Mission(_ context.Context, r missions.MissionRequest) (missio
 	return s.fork(r.Name), nil
 }
 
+func (s *followed) Show(context.Context, missions.ShowRequest) (missions.ShowResult, error) {
+	return missions.ShowResult{}, nil
+}
+
 func (s *followed) Snapshot(context.Context, missions.SnapshotRequest) (missions.Entry, error) {
 	return missions.Entry{}, nil
 }

@@ -60,28 +60,6 @@ func TestUnreached(t *testing.T) {
 	}
 }
 
-// TestPoints: every point has one name, a literal, and one place.
-func TestPoints(t *testing.T) {
-	list, err := points("../..")
-	if err != nil || len(list) < 90 || !strings.Contains(list["ref.published"], "reflock.go") {
-		t.Errorf("%d points, ref.published at %s, %v", len(list), list["ref.published"], err)
-	}
-	for name, calls := range map[string]string{
-		"twice":      `failpoint.Hit("a"); failpoint.Hit("a")`,
-		"no literal": `failpoint.Hit("a" + "b")`,
-		"two names":  `failpoint.Hit("a", "b")`,
-		"a number":   `failpoint.Hit(1)`,
-	} {
-		dir := t.TempDir()
-		if err := os.WriteFile(filepath.Join(dir, "x.go"), []byte("package x\n\nfunc f() { "+calls+" }\n"), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		if list, err := points(dir); err == nil {
-			t.Errorf("%s: found %v", name, list)
-		}
-	}
-}
-
 // TestManifests: whatever differs is seen, and what is ignored comes apart.
 func TestManifests(t *testing.T) {
 	dir := t.TempDir()

@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/umbra-vcs/umbra/scripts/crash/points"
 	"github.com/umbra-vcs/umbra/scripts/lab"
 )
 
@@ -143,7 +144,7 @@ func crash(ctx context.Context, o options, top string, out io.Writer) (*harness,
 
 // built builds umbra with its failpoints from the source at top.
 func built(ctx context.Context, o options, top string, out io.Writer) (*harness, error) {
-	list, err := points(top)
+	list, err := points.In(top)
 	if err != nil {
 		return nil, err
 	}

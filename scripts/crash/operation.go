@@ -73,6 +73,8 @@ func operations() []operation {
 		{name: "end of an agent", daemon: true, prepare: ending},
 		{name: "side fork entered", prepare: entering},
 		{name: "side fork left", prepare: leaving},
+		{name: "side fork entered in place", prepare: enteringInPlace},
+		{name: "side fork left in place", prepare: leavingInPlace},
 		{name: "end of a side fork", daemon: true, prepare: endingAside},
 		{name: "side fork entered by its agent", daemon: true, prepare: enteringItself},
 		{name: "side fork left with a report", daemon: true, prepare: leavingWithReport},

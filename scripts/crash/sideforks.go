@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -39,6 +40,41 @@ func endingAside(ctx context.Context, w *world) (scene, error) {
 		_ = st.strike("agent", 0)() // of one that lives on the mission tells
 		st.awaitTerminal(ctx, dead)
 	})
+}
+
+// enteringInPlace is entering of a side fork in the workspace of its parent.
+func enteringInPlace(ctx context.Context, w *world) (scene, error) {
+	st, err := w.staging(ctx)
+	if err != nil {
+		return scene{}, err
+	}
+	return st.aside([]string{"fork", "enter", "live", "--in-place"}, func(dead func() bool) { st.awaitTerminal(ctx, dead) })
+}
+
+// leavingInPlace has a side fork left that has changed the files of its parent's workspace.
+func leavingInPlace(ctx context.Context, w *world) (scene, error) {
+	st, err := w.staging(ctx)
+	if err != nil {
+		return scene{}, err
+	}
+	old, _, err := survey(st.root)
+	if err != nil {
+		return scene{}, err
+	}
+	if said, err := st.run(ctx, "fork", "enter", "live", "--in-place"); err != nil {
+		return scene{}, fmt.Errorf("enter a side fork in place: %w %s", err, said)
+	}
+	if _, err := st.inTerminal(ctx); err != nil {
+		return scene{}, err
+	}
+	for _, name := range []string{"notes.txt", "aside.txt", "aside/more.txt"} {
+		if err := w.write(filepath.Join(st.root, name), "of the side fork\n"); err != nil {
+			return scene{}, err
+		}
+	}
+	s, err := st.aside([]string{"fork", "exit", "live"}, func(dead func() bool) { st.awaitTerminal(ctx, dead) })
+	s.settle = func(ctx context.Context, _ *world, _ fate) error { return st.endAside(ctx, old) }
+	return s, errors.Join(err, st.umbra.Stop())
 }
 
 // inSideFork is the world's stage while a side fork has its terminal.

@@ -35,7 +35,7 @@ func TestSideFork(t *testing.T) {
 	s.calls(f, "leave", "umbra fork exit", 4,
 		"when this turn of "+name+" ends, tui has its terminal again; umbra undo "+name+" --queued cancels that")
 	s.back(name, "discarded")
-	s.shows("back in tui; "+name+" is kept: umbra mission resume "+name+"; ", "enter done", "leave done")
+	s.shows("back in tui; "+name+" is kept: umbra mission resume", "enter done", "leave done")
 	same(t, "the parent's workspace", files(t, p.repo), parent)
 	s.goesOn(k, "charlie", 3)
 

@@ -1,4 +1,6 @@
-package main
+// Package points finds failpoints in source: the instants at which the crash harness kills
+// a process. It knows Go's syntax, and nothing of the harness.
+package points
 
 import (
 	"fmt"
@@ -11,10 +13,10 @@ import (
 	"strings"
 )
 
-// points finds every failpoint in the source below top, and where it stands. One
+// In finds every failpoint in the source below top: where each stands, by name. One
 // that is named twice, or by anything but a literal, is an error: nobody could
 // tell whether it was reached.
-func points(top string) (map[string]string, error) {
+func In(top string) (map[string]string, error) {
 	found := map[string]string{}
 	set := token.NewFileSet()
 	err := filepath.WalkDir(top, func(path string, e fs.DirEntry, err error) error {
