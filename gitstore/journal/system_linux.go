@@ -2,6 +2,7 @@ package journal
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 
 	"golang.org/x/sys/unix"
@@ -26,7 +27,11 @@ func replaceUnsynced(from, to string) error {
 	if unix.Renameat2(unix.AT_FDCWD, from, unix.AT_FDCWD, to, unix.RENAME_EXCHANGE) != nil {
 		return os.Rename(from, to)
 	}
-	return os.Remove(from)
+	// Nobody claims the old content, which from names now: a sweep may have come first.
+	if err := os.Remove(from); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
 }
 
 // beginWriteback has the kernel begin to write a part of the file, and makes

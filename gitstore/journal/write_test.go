@@ -164,6 +164,38 @@ func TestPlaceLosesTheRace(t *testing.T) {
 	}
 }
 
+// TestWriteBesideSweeps: what a sweep takes from a write is not an error of the write.
+func TestWriteBesideSweeps(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	done, swept := make(chan struct{}), make(chan error)
+	go func() {
+		var err error
+		for over := false; !over; {
+			_, failed := Sweep(dir)
+			err = errors.Join(err, failed)
+			select {
+			case <-done:
+				over = true
+			default:
+			}
+		}
+		swept <- err
+	}()
+	path := filepath.Join(dir, "state")
+	var err error
+	for n := range 3000 {
+		if err = WriteVolatile(dir, path, 0o600, []byte(fmt.Sprint(n))); err != nil {
+			break
+		}
+	}
+	close(done)
+	must(t, errors.Join(err, <-swept))
+	if p, err := os.ReadFile(path); string(p) != "2999" || err != nil {
+		t.Errorf("%q %v", p, err)
+	}
+}
+
 func TestSweepLeavesWhatIsInUse(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{".umbra-tmp-dead", ".umbra-notes", "f"} {
