@@ -41,7 +41,7 @@ func TestWatchesForAnAnswer(t *testing.T) {
 	t.Cleanup(o.stop)
 	next := func() time.Duration {
 		o.look()
-		s.lastCall.set(time.Time{})
+		s.calls.last.set(time.Time{})
 		s.house.last.set(time.Time{})
 		return o.pause()
 	}
@@ -69,7 +69,7 @@ func TestRestsBesideAnAgent(t *testing.T) {
 	}
 	long, often := quietTicks*time.Hour, time.Hour
 	resting := func() time.Duration {
-		s.lastCall.set(time.Time{})
+		s.calls.last.set(time.Time{})
 		s.house.last.set(time.Time{})
 		return o.pause()
 	}
@@ -79,7 +79,7 @@ func TestRestsBesideAnAgent(t *testing.T) {
 		t.Error("each mission is looked at though nothing told of a change")
 	}
 	for name, happens := range map[string]func(){
-		"a call":            func() { s.lastCall.set(time.Now()) },
+		"a call":            func() { s.calls.last.set(time.Now()) },
 		"a snapshot":        func() { s.house.last.set(time.Now()) },
 		"a failure":         func() { o.retry = true },
 		"a mission's end":   func() { o.live = 0 },

@@ -31,7 +31,7 @@ type follower struct {
 const stirAfter = 500 * time.Millisecond
 
 func newFollower(s *Server, root string, tree *watcher.Tree) *follower {
-	ctx, end := context.WithCancel(s.reads)
+	ctx, end := context.WithCancel(s.calls.reading)
 	f := &follower{server: s, root: root, tree: tree, end: end, walks: make(chan string, 1), looks: make(chan struct{}, 1), files: map[string]*watcher.File{}, turns: map[string]bool{}}
 	f.work.Go(func() { f.run(ctx) })
 	return f

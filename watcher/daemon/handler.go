@@ -46,11 +46,7 @@ func aboutSelf(o Options) api.About {
 
 // serve answers one request.
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
-	s.handlers.Add(1)
-	defer s.handlers.Done()
-	s.inFlight.Add(1)
-	defer s.inFlight.Add(-1)
-	defer func() { s.lastCall.set(time.Now()) }()
+	defer s.calls.enter()()
 	// The deadline of the answer before, on the same connection.
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Time{})
 	w.Header().Set(api.HeaderProtocol, strconv.Itoa(api.Protocol))
@@ -68,12 +64,12 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "a call is a POST", http.StatusMethodNotAllowed)
 		return
 	}
-	if !s.athome() {
-		s.leave(homeGone)
+	if !s.tenure.athome() {
+		s.tenure.leave(homeGone)
 		http.Error(w, "this daemon is stopping: "+homeGone, http.StatusServiceUnavailable)
 		return
 	}
-	if elsewhere(r.Header.Get(api.HeaderHome), s.place.String()) {
+	if elsewhere(r.Header.Get(api.HeaderHome), s.tenure.place.String()) {
 		http.Error(w, "this daemon serves another home", http.StatusGone)
 		return
 	}
@@ -86,7 +82,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	case !ok || !known:
 		http.Error(w, "no such method", http.StatusNotImplemented)
 		return
-	case s.isLeaving():
+	case s.tenure.isLeaving():
 		http.Error(w, "this daemon is stopping", http.StatusServiceUnavailable)
 		return
 	case elsewhere(r.Header.Get(api.HeaderNamespace), s.about.Namespace):
@@ -112,10 +108,10 @@ func elsewhere(caller, own string) bool { return caller != "" && own != "" && ca
 // serveAbout says what this process is, and lets it stop if that was asked.
 func (s *Server) serveAbout(w http.ResponseWriter, name string) {
 	if name == api.MethodLeave {
-		s.leave("a client asked")
+		s.tenure.leave("a client asked")
 	}
 	about := s.about
-	about.Leaving = s.isLeaving()
+	about.Leaving = s.tenure.isLeaving()
 	out := &answer{w: w, control: http.NewResponseController(w)}
 	out.end(about, nil)
 }
@@ -125,7 +121,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, m missions.Metho
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	if m.Is(missions.Reads) {
-		defer context.AfterFunc(s.reads, cancel)()
+		defer context.AfterFunc(s.calls.reading, cancel)()
 	}
 	if ms, err := strconv.ParseInt(r.Header.Get(api.HeaderTimeout), 10, 64); err == nil && ms > 0 {
 		var done context.CancelFunc
@@ -135,7 +131,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, m missions.Metho
 	out := &answer{w: w, control: http.NewResponseController(w)}
 	ctx = missions.WithNotify(ctx, out.notice)
 	result, err := s.guarded(ctx, m, body)
-	if err != nil && m.Is(missions.Reads) && s.reads.Err() != nil && errors.Is(err, context.Canceled) {
+	if err != nil && m.Is(missions.Reads) && s.calls.reading.Err() != nil && errors.Is(err, context.Canceled) {
 		out.cutOff() // the client asks whoever serves next
 		return
 	}

@@ -34,7 +34,7 @@ func newHousekeeper(s *Server) *housekeeper {
 		server: s, looked: map[doctor.Urgency]time.Time{},
 		vain: map[string]time.Time{}, done: map[string]missions.Housekeeping{},
 	}
-	h.last.set(s.began)
+	h.last.set(s.tenure.since)
 	return h
 }
 
@@ -73,7 +73,7 @@ func (h *housekeeper) begin(inTurn bool) {
 		return // at it, or nothing was written since, or it was looked just now
 	}
 	h.looked[urgency] = time.Now()
-	ctx, stop := context.WithCancel(s.reads)
+	ctx, stop := context.WithCancel(s.calls.reading)
 	h.stop, h.overdue = stop, urgency == doctor.Overdue
 	s.work.Go(func() {
 		defer h.end()

@@ -2,9 +2,26 @@ package daemon
 
 import (
 	"errors"
+	"log/slog"
 	"os"
 	"sync"
+
+	"github.com/umbra-vcs/umbra/missions/home"
 )
+
+// homeLog is the log in a home.
+type homeLog struct {
+	*slog.Logger
+	file *rotatingFile
+}
+
+// openLog makes no file yet: the first line does.
+func openLog(h home.Home) homeLog {
+	file := &rotatingFile{name: h.LogFile(), limit: logLimit}
+	return homeLog{slog.New(slog.NewTextHandler(file, nil)), file}
+}
+
+func (l homeLog) close() error { return l.file.Close() }
 
 // logLimit is how long a log may grow, in bytes, before a new one is begun.
 // One old log is kept.

@@ -14,7 +14,7 @@ func TestMemoryIsGivenBack(t *testing.T) {
 	o := newOverseer(s)
 	t.Cleanup(o.stop)
 	rest := func() {
-		s.lastCall.set(time.Now().Add(-time.Hour))
+		s.calls.last.set(time.Now().Add(-time.Hour))
 		o.rested = time.Time{}
 		o.restAWhile()
 	}

@@ -121,7 +121,7 @@ func Run(ctx context.Context, o Options) error {
 		case <-ctx.Done():
 		case <-s.Leaving():
 		}
-		if err := s.Close(); err != nil || !s.again.Load() || ctx.Err() != nil {
+		if err := s.Close(); err != nil || !s.tenure.again.Load() || ctx.Err() != nil {
 			return err
 		}
 	}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/umbra-vcs/umbra/missions/events"
 	"github.com/umbra-vcs/umbra/missions/projects"
-	"github.com/umbra-vcs/umbra/missions/settings"
 )
 
 // quietTicks is how many ticks pass between looks while nothing happens. What
@@ -72,8 +71,8 @@ const settling = 200 * time.Millisecond
 // while something is going on, or was a moment ago, else many.
 func (o *overseer) pause() time.Duration {
 	calm := 2 * max(o.options.RestAfter, o.options.HousekeepQuiet)
-	busy := o.inFlight.Load() > 0 || o.house.calls.Load() > 0 ||
-		time.Since(o.lastCall.time()) < calm || time.Since(o.house.last.time()) < calm
+	busy := o.calls.underWay() || o.house.calls.Load() > 0 ||
+		o.calls.quiet() < calm || time.Since(o.house.last.time()) < calm
 	for _, f := range o.follows {
 		busy = busy || f.tree.Busy()
 	}
@@ -91,7 +90,7 @@ func (o *overseer) rest() bool {
 	next := time.NewTimer(o.pause())
 	defer next.Stop()
 	select {
-	case <-o.reads.Done():
+	case <-o.calls.reading.Done():
 		return false
 	case <-next.C:
 		return true
@@ -99,7 +98,7 @@ func (o *overseer) rest() bool {
 		o.stirred = true
 	}
 	select {
-	case <-o.reads.Done():
+	case <-o.calls.reading.Done():
 		return false
 	case <-time.After(settling):
 		return true
@@ -107,17 +106,17 @@ func (o *overseer) rest() bool {
 }
 
 func (o *overseer) look() {
-	if !o.athome() {
-		o.leave(homeGone)
+	if !o.tenure.athome() {
+		o.tenure.leave(homeGone)
 		return
 	}
 	o.options.Home.ForgetHang() // of a moment that is over
 	o.index.mend()
 	if !o.socket.published() {
-		o.leave("the socket was taken away")
+		o.tenure.leave("the socket was taken away")
 		return
 	}
-	o.reconfigure()
+	o.tenure.reconfigure()
 	// Missions tell of their changes: to look at each of them, each second, is for those
 	// alone whose change nothing tells of.
 	if o.stirred || o.retry || o.waiting || len(o.missed) > o.live || time.Since(o.synced) >= quietTicks*o.options.Tick {
@@ -126,16 +125,15 @@ func (o *overseer) look() {
 	}
 	if time.Since(o.hooked) >= quietTicks*o.options.Tick {
 		o.hooked = time.Now()
-		if err := o.local.KeepHooks(o.calls); err != nil {
+		if err := o.local.KeepHooks(o.calls.writing); err != nil {
 			o.log.Warn("put hooks back", "error", err)
 		}
 	}
 	o.makeUp()
 	o.house.begin(o.inTurn)
 	o.restAWhile()
-	quiet := time.Since(o.lastCall.time())
-	if o.live == 0 && o.inFlight.Load() == 0 && !o.owing() && quiet > o.options.IdleExit {
-		o.leave("nothing to do")
+	if o.live == 0 && !o.calls.underWay() && !o.owing() && o.calls.quiet() > o.options.IdleExit {
+		o.tenure.leave("nothing to do")
 	}
 }
 
@@ -145,8 +143,8 @@ const restAgain = time.Minute
 
 // restAWhile does, after each time of work, what would be in its way.
 func (o *overseer) restAWhile() {
-	last := o.lastCall.time()
-	if o.inFlight.Load() > 0 || time.Since(last) < o.options.RestAfter {
+	last := o.calls.last.time()
+	if o.calls.underWay() || time.Since(last) < o.options.RestAfter {
 		return
 	}
 	if o.rested.After(last) && time.Since(o.rested) < restAgain {
@@ -174,22 +172,6 @@ func heldMemory() uint64 {
 	return held[0].Value.Uint64() + held[1].Value.Uint64() + held[2].Value.Uint64()
 }
 
-// reconfigure leaves, to begin anew, when the user's configuration has changed
-// and can be read.
-func (o *overseer) reconfigure() {
-	now := fileState(o.options.Home.ConfigFile())
-	if now == o.configured {
-		return
-	}
-	if _, err := settings.Load(o.options.Home.ConfigFile()); err != nil {
-		o.log.Warn("the configuration stays as it was", "error", err)
-		o.configured = now
-		return
-	}
-	o.again.Store(true)
-	o.leave("the configuration has changed")
-}
-
 // fileState tells a file from what it was; "" if there is none.
 func fileState(name string) string {
 	info, err := os.Stat(name)
@@ -204,11 +186,11 @@ func fileState(name string) string {
 func (o *overseer) sync() {
 	o.retry = false
 	if o.space.CheckRoom() == nil {
-		if err := o.local.CloseLostMissions(o.reads); err != nil && o.reads.Err() == nil {
+		if err := o.local.CloseLostMissions(o.calls.reading); err != nil && o.calls.reading.Err() == nil {
 			o.log.Warn("close lost missions", "error", err)
 			o.retry = true
 		}
-		if err := o.local.ResumeHandovers(o.calls); err != nil && o.calls.Err() == nil {
+		if err := o.local.ResumeHandovers(o.calls.writing); err != nil && o.calls.writing.Err() == nil {
 			o.retry = true // a workspace is busy
 		}
 	}
@@ -258,7 +240,7 @@ func (o *overseer) makeUp() {
 	}
 	if _, due := o.local.HasOwedSnapshots(); due {
 		defer o.house.enter()()
-		limited, cancel := context.WithTimeout(o.calls, telling) // a busy workspace gets it later
+		limited, cancel := context.WithTimeout(o.calls.writing, telling) // a busy workspace gets it later
 		defer cancel()
 		if err := o.local.TakeOwedSnapshots(limited); err != nil {
 			o.log.Warn("take the snapshots that there was no room for", "error", err)
@@ -275,7 +257,7 @@ func (o *overseer) makeUp() {
 func (o *overseer) follow(root string, ws events.LiveWorkspace) {
 	if !o.watch.knows(root) {
 		// Only captures know what is ignored; none was made since the start.
-		limited, cancel := context.WithTimeout(o.reads, telling)
+		limited, cancel := context.WithTimeout(o.calls.reading, telling)
 		defer cancel()
 		if err := o.local.TellIgnoreRules(limited, root); err != nil {
 			o.retry = true

@@ -32,7 +32,7 @@ func (s service) Status(ctx context.Context, r missions.StatusRequest) (missions
 		live += len(ws.Missions)
 	}
 	status.Daemon = &missions.DaemonStatus{
-		Running: true, PID: os.Getpid(), Version: s.server.options.Version, StartedAt: s.server.began,
+		Running: true, PID: os.Getpid(), Version: s.server.options.Version, StartedAt: s.server.tenure.since,
 		Socket: s.server.socket.path, Missions: live, Watches: stats.Watches,
 		MemoryBytes: residentMemory(), Overflows: stats.Overflows,
 		Housekeeping: s.server.house.report(),

@@ -99,7 +99,7 @@ func (s *Staying) run(ctx context.Context) error {
 				return server.Close()
 			case <-server.Leaving():
 			}
-			if pause = madeWayFor; server.again.Load() {
+			if pause = madeWayFor; server.tenure.again.Load() {
 				pause = 0
 			}
 			err = server.Close()
