@@ -117,7 +117,7 @@ func (p *placer) placeStore(ctx context.Context, repo nested, n int) error {
 	}
 	at := p.at(repo.path)
 	staged := filepath.Join(filepath.Dir(at), beneath.ScratchName(p.k.doc.Operation, n))
-	if err := p.k.copyGitDirectory(ctx, repo, staged); err != nil {
+	if err := p.k.copier.copyGitDirectory(ctx, repo, staged); err != nil {
 		return err
 	}
 	if err := gitdir.SetPlace(ctx, staged, ""); err != nil {
@@ -174,7 +174,7 @@ func (p *placer) placeLinked(ctx context.Context, repo nested) error {
 	if err := os.MkdirAll(filepath.Dir(admin), 0o777); err != nil {
 		return err
 	}
-	if err := p.k.copyGitDirectory(ctx, repo, admin); err != nil {
+	if err := p.k.copier.copyGitDirectory(ctx, repo, admin); err != nil {
 		return err
 	}
 	forth, err := filepath.Rel(at, admin)

@@ -112,7 +112,7 @@ func (k *maker) chooseBranch() error {
 func (k *maker) addWorktree(ctx context.Context) error {
 	doc, made := k.doc, false
 	err := together(ctx, func(context.Context) error { return k.record(doc) }, func(ctx context.Context) (err error) {
-		if err = k.addObjects(ctx); err != nil {
+		if err = k.staging.addObjects(ctx, k.source, k.src.Store); err != nil {
 			return fmt.Errorf("staged content: %w", err)
 		}
 		made, err = k.addBranch(ctx)

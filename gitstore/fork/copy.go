@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"sync"
+	"sync/atomic"
 	"syscall"
 
 	"github.com/umbra-vcs/umbra/gitstore/attributes"
@@ -20,6 +21,17 @@ const workers = 2
 // copyAttempts is how often a file is read that is being written to.
 const copyAttempts = 3
 
+// A copier copies files, sharing their blocks where the file systems can. Any goroutine may
+// use it. The zero value is ready, and tells nobody how far it is.
+type copier struct {
+	buffers sync.Pool
+	noShare atomic.Bool
+
+	report func(Progress) // nil: nobody asks
+	mu     sync.Mutex
+	done   Progress
+}
+
 // job is a copy of items from one root to another.
 type job struct {
 	from, to *beneath.Root
@@ -32,24 +44,24 @@ type job struct {
 // copyItems makes directories and copies files and links. It returns what could
 // not be read; what could not be written is an error. The directories' modes
 // come later, so that a read-only one can be filled.
-func (k *maker) copyItems(ctx context.Context, j job) ([]Left, error) {
+func (c *copier) copyItems(ctx context.Context, j job) ([]Left, error) {
 	var left []Left
 	var mu sync.Mutex
 	for _, i := range j.items {
 		if i.kind != beneath.Directory {
 			continue
 		}
-		if err := k.directory(j.to, join(j.prefix, i.path)); err != nil {
+		if err := makeDirectory(j.to, join(j.prefix, i.path)); err != nil {
 			return left, err
 		}
 	}
 	err := each(ctx, byDirectory(j.items), 1, func(group span) error {
-		p, err := k.enter(j, parentOf(j.items[group.from].path))
+		p, err := j.enter(parentOf(j.items[group.from].path))
 		if err != nil {
 			return err
 		}
 		defer p.close()
-		so := progressing{k: k}
+		so := progressing{c: c}
 		defer so.tell()
 		for _, i := range j.items[group.from:group.to] {
 			if err := ctx.Err(); err != nil {
@@ -58,7 +70,7 @@ func (k *maker) copyItems(ctx context.Context, j job) ([]Left, error) {
 			if i.kind == beneath.Directory {
 				continue
 			}
-			reason, err := k.copyItem(p, i)
+			reason, err := c.copyItem(p, i)
 			switch {
 			case err != nil:
 				return fmt.Errorf("copy %s: %w", i.path, err)
@@ -89,7 +101,7 @@ func (p *place) close() {
 
 // enter opens a directory of a job, and makes it if it is missing: one that no
 // snapshot holds may hold a file that comes along.
-func (k *maker) enter(j job, dir string) (*place, error) {
+func (j job) enter(dir string) (*place, error) {
 	target, err := j.to.OpenDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		if err := j.to.MkdirAll(dir, 0o777); err != nil {
@@ -109,8 +121,8 @@ func (k *maker) enter(j job, dir string) (*place, error) {
 	return p, nil
 }
 
-// directory makes path, and what is missing above it.
-func (k *maker) directory(root *beneath.Root, path string) error {
+// makeDirectory makes path, and what is missing above it.
+func makeDirectory(root *beneath.Root, path string) error {
 	err := root.Mkdir(path, 0o777)
 	if errors.Is(err, fs.ErrExist) {
 		st, err := root.Lstat(path)
@@ -213,7 +225,7 @@ func each[T any](ctx context.Context, list []T, share int, fn func(T) error) err
 
 // copyItem copies one file or link. A reason is given for what could not be
 // read, with nothing or the last thing read in its place.
-func (k *maker) copyItem(p *place, i item) (reason string, err error) {
+func (c *copier) copyItem(p *place, i item) (reason string, err error) {
 	if p.live == nil {
 		return reasonVanished, nil
 	}
@@ -225,11 +237,11 @@ func (k *maker) copyItem(p *place, i item) (reason string, err error) {
 		}
 		return "", p.target.Symlink(target, name)
 	}
-	return k.copyFile(p, name, name)
+	return c.copyFile(p, name, name)
 }
 
 // copyFile copies a file to a name in the target.
-func (k *maker) copyFile(p *place, source, name string) (reason string, err error) {
+func (c *copier) copyFile(p *place, source, name string) (reason string, err error) {
 	from, before, err := p.live.OpenHandle(source)
 	if err != nil {
 		return unreadable(err), nil
@@ -246,7 +258,7 @@ func (k *maker) copyFile(p *place, source, name string) (reason string, err erro
 				return "", err
 			}
 		}
-		if err := k.content(from, target, before.Size); err != nil {
+		if err := c.content(from, target, before.Size); err != nil {
 			if readFailure(err) {
 				return reasonUnreadable, p.target.Unlink(name)
 			}
@@ -284,8 +296,8 @@ func readFailure(err error) bool {
 
 // content makes an empty target hold the first size bytes of from, or more:
 // shared where the file system can, else copied, holes left out.
-func (k *maker) content(from, target beneath.Handle, size int64) error {
-	if size > 0 && !k.noShare.Load() {
+func (c *copier) content(from, target beneath.Handle, size int64) error {
+	if size > 0 && !c.noShare.Load() {
 		err := share(from, target)
 		switch {
 		case err == nil:
@@ -293,11 +305,11 @@ func (k *maker) content(from, target beneath.Handle, size int64) error {
 		case outOfSpace(err):
 			return err
 		case neverShares(err):
-			k.noShare.Store(true)
+			c.noShare.Store(true)
 		}
 	}
-	buffer := k.buffer()
-	defer k.buffers.Put(buffer)
+	buffer := c.buffer()
+	defer c.buffers.Put(buffer)
 	if size > int64(len(*buffer)) {
 		return copyLarge(from, target, size, *buffer)
 	}
@@ -331,8 +343,8 @@ func outOfSpace(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }
 
-func (k *maker) buffer() *[]byte {
-	if buffer, ok := k.buffers.Get().(*[]byte); ok {
+func (c *copier) buffer() *[]byte {
+	if buffer, ok := c.buffers.Get().(*[]byte); ok {
 		return buffer
 	}
 	buffer := make([]byte, wholeFile+1)
@@ -344,4 +356,35 @@ func (k *maker) buffer() *[]byte {
 func dress(from, target beneath.Handle, st *beneath.Stat) error {
 	_ = attributes.All(from, *st).Give(target)
 	return setModTime(target, st.Mtime)
+}
+
+// progressing is what one worker has written since it last told of it: a call
+// for each small file would cost as much as some of them.
+type progressing struct {
+	c     *copier
+	files int
+	bytes int64
+}
+
+// tellAfter is how many bytes are written between two calls of Target.Progress.
+const tellAfter = 4 << 20
+
+func (p *progressing) add(bytes int64) {
+	p.files++
+	if p.bytes += bytes; p.bytes >= tellAfter {
+		p.tell()
+	}
+}
+
+func (p *progressing) tell() {
+	if p.c.report == nil || p.files == 0 {
+		return
+	}
+	p.c.mu.Lock()
+	p.c.done.Files += p.files
+	p.c.done.Bytes += p.bytes
+	now := p.c.done
+	p.c.mu.Unlock()
+	p.files, p.bytes = 0, 0
+	p.c.report(now)
 }

@@ -128,7 +128,7 @@ func moveEntry(ctx context.Context, doc Document, admin, trash string) (string, 
 		}
 		err := renameNew(admin, place)
 		if crossDevice(err) {
-			err = copyEntry(ctx, doc, admin, place)
+			err = copyEntry(ctx, admin, place)
 		}
 		if errors.Is(err, fs.ErrExist) && n < maxBranches {
 			continue
@@ -140,9 +140,8 @@ func moveEntry(ctx context.Context, doc Document, admin, trash string) (string, 
 	}
 }
 
-func copyEntry(ctx context.Context, doc Document, admin, place string) error {
-	k := &maker{doc: doc}
-	if err := k.copyGitDirectory(ctx, nested{gitDir: admin, lister: gitdir.Lister{Dir: admin}}, place); err != nil {
+func copyEntry(ctx context.Context, admin, place string) error {
+	if err := (&copier{}).copyGitDirectory(ctx, nested{gitDir: admin, lister: gitdir.Lister{Dir: admin}}, place); err != nil {
 		return err
 	}
 	return beneath.RemoveTree(admin)

@@ -18,10 +18,10 @@ func (e *changedError) Error() string { return e.path + ": " + e.reason }
 // copyGitDirectory copies a git directory as it is now: agents commit while a fork is
 // made, and git packs what they left. If that came between, it is listed and copied once
 // more. If that fails too, the error is an *unfitError.
-func (k *maker) copyGitDirectory(ctx context.Context, repo nested, target string) error {
+func (c *copier) copyGitDirectory(ctx context.Context, repo nested, target string) error {
 	const attempts = 2
 	for n := 1; ; n++ {
-		err := k.copyOnce(ctx, repo.lister, target)
+		err := c.copyOnce(ctx, repo.lister, target)
 		if changed := (*changedError)(nil); err == nil || ctx.Err() != nil || !errors.As(err, &changed) && !vanished(err) {
 			return err
 		}
@@ -33,7 +33,7 @@ func (k *maker) copyGitDirectory(ctx context.Context, repo nested, target string
 }
 
 // copyOnce copies the objects last, listed anew: what a copied ref names is among them.
-func (k *maker) copyOnce(ctx context.Context, l gitdir.Lister, target string) error {
+func (c *copier) copyOnce(ctx context.Context, l gitdir.Lister, target string) error {
 	for _, objects := range []bool{false, true} {
 		parts, err := l.List(ctx)
 		if err != nil {
@@ -41,7 +41,7 @@ func (k *maker) copyOnce(ctx context.Context, l gitdir.Lister, target string) er
 		}
 		for _, p := range parts {
 			if p, ok := p.Half(objects); ok {
-				if err := copyPart(ctx, k, p, joinPath(target, p.Place)); err != nil {
+				if err := c.copyPart(ctx, p, joinPath(target, p.Place)); err != nil {
 					return err
 				}
 			}
@@ -50,9 +50,9 @@ func (k *maker) copyOnce(ctx context.Context, l gitdir.Lister, target string) er
 	return nil
 }
 
-func copyPart(ctx context.Context, k *maker, p gitdir.Part, target string) error {
+func (c *copier) copyPart(ctx context.Context, p gitdir.Part, target string) error {
 	if p.IsFile {
-		return copyLinked(k, p.Source, target)
+		return c.copyLinked(p.Source, target)
 	}
 	if !p.Again {
 		if err := os.Mkdir(target, 0o700); err != nil {
@@ -73,7 +73,7 @@ func copyPart(ctx context.Context, k *maker, p gitdir.Part, target string) error
 	for _, i := range p.Items {
 		j.items = append(j.items, item{path: i.Path, kind: i.Kind, size: i.Size, perm: i.Perm})
 	}
-	left, err := k.copyItems(ctx, j)
+	left, err := c.copyItems(ctx, j)
 	if err == nil {
 		err = finishDirectories(j)
 	}
@@ -94,7 +94,7 @@ func copyPart(ctx context.Context, k *maker, p gitdir.Part, target string) error
 }
 
 // copyLinked copies a file that a link leads to.
-func copyLinked(k *maker, source, target string) error {
+func (c *copier) copyLinked(source, target string) error {
 	in, err := beneath.Open(filepath.Dir(source))
 	if err != nil {
 		return err
@@ -115,7 +115,7 @@ func copyLinked(k *maker, source, target string) error {
 		return err
 	}
 	defer p.close()
-	reason, err := k.copyFile(p, filepath.Base(source), filepath.Base(target))
+	reason, err := c.copyFile(p, filepath.Base(source), filepath.Base(target))
 	if err == nil && reason != "" {
 		err = &changedError{source, reason}
 	}

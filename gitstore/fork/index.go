@@ -4,93 +4,13 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"path/filepath"
 	"slices"
 	"strings"
 
-	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
-	"github.com/umbra-vcs/umbra/gitstore/shadow"
 	"github.com/umbra-vcs/umbra/gitstore/usergit"
 )
-
-const reasonNotStaged = "its staged content is gone"
-
-// addObjects gives the user's repository the staged content that it lacks.
-func (k *maker) addObjects(ctx context.Context) error {
-	k.absent = map[string]bool{}
-	blobs := map[string]gitstore.ID{}
-	var ids []string
-	for _, s := range k.src.Staged {
-		if s.Mode == 0 || s.Mode == usergit.ModeGitlink || s.IntentToAdd {
-			continue
-		}
-		id := s.ID.String()
-		if _, seen := blobs[id]; !seen {
-			ids = append(ids, id)
-		}
-		blobs[id] = s.Blob
-	}
-	if len(ids) == 0 {
-		return nil
-	}
-	have, err := k.source.present(ctx, ids)
-	if err != nil {
-		return err
-	}
-	for i, id := range ids {
-		switch {
-		case have[i]:
-		case blobs[id].IsZero():
-			k.absent[id] = true
-		default:
-			if err := addObject(ctx, k.source, k.src.Store, id, blobs[id]); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// addObject writes a blob of the shadow repository into the user's, where it has the id.
-func addObject(ctx context.Context, git *userGit, store *shadow.Store, id string, blob gitstore.ID) error {
-	content, _, err := store.BlobReader(blob)
-	if err != nil {
-		return err
-	}
-	defer content.Close()
-	whole := &watched{Reader: content}
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	out, err := git.run(context.WithoutCancel(ctx), whole, "hash-object", "-w", "--no-filters", "--stdin")
-	if err == nil {
-		err = whole.err
-	}
-	if err != nil {
-		return err
-	}
-	if got := strings.TrimSpace(string(out)); got != id {
-		return fmt.Errorf("staged content %s was recorded as %s", id, got)
-	}
-	return nil
-}
-
-// watched remembers the error of a reader that a child process is fed from.
-type watched struct {
-	io.Reader
-	err error
-}
-
-// Read implements io.Reader.
-func (w *watched) Read(p []byte) (int, error) {
-	n, err := w.Reader.Read(p)
-	if err != nil && err != io.EOF {
-		w.err = err
-	}
-	return n, err
-}
 
 // fillIndex reads HEAD's tree into the index of the worktree.
 func (k *maker) fillIndex(ctx context.Context) error {
@@ -131,15 +51,15 @@ func (k *maker) stage(ctx context.Context) error {
 			k.leave(path, reasonReserved)
 			continue
 		}
-		if k.lacks(group) {
-			k.leave(k.staged(path), reasonNotStaged)
+		if k.staging.lacks(group) {
+			k.leave(k.doc.reported(path), reasonNotStaged)
 			continue
 		}
 		if group[0].IntentToAdd {
-			if k.onDisk(path) {
+			if onDisk(k.doc.Directory, path) {
 				intended.WriteString(path + "\x00")
 			} else {
-				k.leave(k.staged(path), "intent to add: there is no file")
+				k.leave(k.doc.reported(path), "intent to add: there is no file")
 			}
 			fmt.Fprintf(&info, "0 %s\t%s\x00", zeros(k.doc.Head), path)
 			continue
@@ -165,72 +85,22 @@ func (k *maker) stage(ctx context.Context) error {
 			return err
 		}
 	}
-	return k.markStaged(ctx)
-}
-
-// staged is how a path below the top level is named in a report.
-func (k *maker) staged(path string) string {
-	if below, ok := strings.CutPrefix(path, k.doc.Scope+"/"); ok {
-		return below
-	}
-	if k.doc.Scope == "" {
-		return path
-	}
-	return k.doc.outside(path)
+	skip, assume := k.staging.flags()
+	return k.git.mark(ctx, skip, assume)
 }
 
 // zeros is the id of no object, as long as another.
 func zeros(id string) string { return strings.Repeat("0", len(id)) }
 
-func (k *maker) lacks(group []Staged) bool {
-	return slices.ContainsFunc(group, func(s Staged) bool {
-		return s.Mode != 0 && !s.IntentToAdd && k.absent[s.ID.String()]
-	})
-}
-
-func (k *maker) onDisk(path string) bool {
-	root, err := beneath.Open(k.doc.Directory)
+// onDisk reports whether a file is at a path below a directory.
+func onDisk(dir, path string) bool {
+	root, err := beneath.Open(dir)
 	if err != nil {
 		return false
 	}
 	defer root.Close()
 	st, err := root.Lstat(path)
 	return err == nil && st.Kind() != beneath.Directory
-}
-
-// byPath gives the entries of each path, in the order of paths.
-func byPath(staged []Staged) func(func(string, []Staged) bool) {
-	sorted := slices.Clone(staged)
-	slices.SortStableFunc(sorted, func(a, b Staged) int { return strings.Compare(a.Path, b.Path) })
-	return func(yield func(string, []Staged) bool) {
-		for len(sorted) > 0 {
-			n := 1
-			for n < len(sorted) && sorted[n].Path == sorted[0].Path {
-				n++
-			}
-			if !yield(sorted[0].Path, sorted[:n]) {
-				return
-			}
-			sorted = sorted[n:]
-		}
-	}
-}
-
-// markStaged sets the flags that the staged entries had.
-func (k *maker) markStaged(ctx context.Context) error {
-	var skip, assume []string
-	for _, s := range k.src.Staged {
-		if s.Mode == 0 || s.Stage > 0 || s.IntentToAdd || k.absent[s.ID.String()] || beneath.CheckPath(s.Path) != nil {
-			continue
-		}
-		if s.SkipWorktree {
-			skip = append(skip, s.Path)
-		}
-		if s.AssumeValid {
-			assume = append(assume, s.Path)
-		}
-	}
-	return k.mark(ctx, skip, assume)
 }
 
 // copyFlags gives entries of HEAD the flags that they have in the source's
@@ -267,10 +137,11 @@ func (k *maker) copyFlags(ctx context.Context) error {
 			skip = append(skip, e.Path)
 		}
 	}
-	return k.mark(ctx, skip, assume)
+	return k.git.mark(ctx, skip, assume)
 }
 
-func (k *maker) mark(ctx context.Context, skip, assume []string) error {
+// mark sets flags of entries in the index of the worktree.
+func (g *userGit) mark(ctx context.Context, skip, assume []string) error {
 	for _, m := range []struct {
 		flag  string
 		paths []string
@@ -279,7 +150,7 @@ func (k *maker) mark(ctx context.Context, skip, assume []string) error {
 			continue
 		}
 		in := strings.NewReader(strings.Join(m.paths, "\x00") + "\x00")
-		if _, err := k.git.run(ctx, in, "update-index", m.flag, "-z", "--stdin"); err != nil {
+		if _, err := g.run(ctx, in, "update-index", m.flag, "-z", "--stdin"); err != nil {
 			return err
 		}
 	}

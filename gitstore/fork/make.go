@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -34,14 +33,12 @@ type maker struct {
 	scan   scan
 	rest   *rest // what is outside the workspace; nil if nothing is
 
-	claim  *os.File // the lock on a directory that was there; nil without
-	absent map[string]bool
+	claim *os.File // the lock on a directory that was there; nil without
 	// branches gives the names for the fork's branch, best first.
 	branches func() (string, bool)
-	buffers  sync.Pool
-	noShare  atomic.Bool
-	mu       sync.Mutex
-	done     Progress
+	copier   *copier
+	staging  staging
+	mu       sync.Mutex // guards what is found while files are written
 }
 
 // Make makes the workspace of a fork: all of it or nothing. On an error, and
@@ -52,7 +49,7 @@ type maker struct {
 //
 // What is made is not durable before Sync.
 func Make(ctx context.Context, src Source, target Target) (*Made, error) {
-	k := &maker{src: src, target: target, made: &Made{}}
+	k := &maker{src: src, target: target, made: &Made{}, copier: &copier{report: target.Progress}, staging: staging{entries: src.Staged}}
 	defer k.close()
 	if err := k.prepare(ctx); err != nil {
 		return nil, err
@@ -140,9 +137,9 @@ func (k *maker) prepare(ctx context.Context) error {
 		return err
 	}
 	k.made.Worktree, k.made.Workspace = k.doc.Directory, k.doc.workspace()
-	k.done.TotalFiles = len(k.list.files) + k.scan.files + k.rest.files()
+	k.copier.done.TotalFiles = len(k.list.files) + k.scan.files + k.rest.files()
 	if len(k.list.files) == 0 || k.src.Bytes > 0 {
-		k.done.TotalBytes = k.src.Bytes + k.extraBytes()
+		k.copier.done.TotalBytes = k.src.Bytes + k.extraBytes()
 	}
 	return k.checkLimit()
 }
@@ -393,37 +390,6 @@ func (k *maker) leave(path, reason string) {
 	k.mu.Lock()
 	k.made.Left = append(k.made.Left, Left{path, reason})
 	k.mu.Unlock()
-}
-
-// progressing is what one worker has written since it last told of it: a call
-// for each small file would cost as much as some of them.
-type progressing struct {
-	k     *maker
-	files int
-	bytes int64
-}
-
-// tellAfter is how many bytes are written between two calls of Target.Progress.
-const tellAfter = 4 << 20
-
-func (p *progressing) add(bytes int64) {
-	p.files++
-	if p.bytes += bytes; p.bytes >= tellAfter {
-		p.tell()
-	}
-}
-
-func (p *progressing) tell() {
-	if p.k.target.Progress == nil || p.files == 0 {
-		return
-	}
-	p.k.mu.Lock()
-	p.k.done.Files += p.files
-	p.k.done.Bytes += p.bytes
-	now := p.k.done
-	p.k.mu.Unlock()
-	p.files, p.bytes = 0, 0
-	p.k.target.Progress(now)
 }
 
 // pause waits a little, longer each time.

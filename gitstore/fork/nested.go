@@ -327,7 +327,7 @@ func (n nested) copyOf(g *userGit, top string) string {
 func (p *placer) placeOwn(ctx context.Context, repo nested, n int) error {
 	at := p.at(repo.path)
 	staged := filepath.Join(at, beneath.ScratchName(p.k.doc.Operation, n))
-	if err := p.k.copyGitDirectory(ctx, repo, staged); err != nil {
+	if err := p.k.copier.copyGitDirectory(ctx, repo, staged); err != nil {
 		return err
 	}
 	if err := gitdir.SetPlace(ctx, staged, ""); err != nil {
@@ -343,7 +343,7 @@ func (p *placer) placeModule(ctx context.Context, repo nested) error {
 	if err := os.MkdirAll(filepath.Dir(target), 0o777); err != nil {
 		return err
 	}
-	if err := p.k.copyGitDirectory(ctx, repo, target); err != nil {
+	if err := p.k.copier.copyGitDirectory(ctx, repo, target); err != nil {
 		return err
 	}
 	at := p.at(repo.path)

@@ -100,7 +100,7 @@ func (p *placer) copyNewObjects(ctx context.Context, n nested) error {
 		}
 		part.Again = part.Again || isThere("")
 		part.Items = slices.DeleteFunc(part.Items, func(i gitdir.Item) bool { return isThere(i.Path) })
-		if err := copyPart(ctx, p.k, part, at); err != nil {
+		if err := p.k.copier.copyPart(ctx, part, at); err != nil {
 			return err
 		}
 	}

@@ -303,7 +303,7 @@ func returnEntry(ctx context.Context, doc Document, entry string) (string, error
 		if crossDevice(err) && from == entry {
 			// Git sees nothing of it before it is whole.
 			from = filepath.Join(doc.CommonDir, dyingEntry(doc))
-			if err = copyDiscarded(ctx, doc, entry, from); err == nil {
+			if err = copyDiscarded(ctx, entry, from); err == nil {
 				err = renameNew(from, place)
 			}
 		}
@@ -318,12 +318,11 @@ func returnEntry(ctx context.Context, doc Document, entry string) (string, error
 }
 
 // copyDiscarded copies an entry next to its place, anew if a call was cut off at that.
-func copyDiscarded(ctx context.Context, doc Document, entry, to string) error {
+func copyDiscarded(ctx context.Context, entry, to string) error {
 	if err := beneath.RemoveTree(to); err != nil {
 		return err
 	}
-	k := &maker{doc: doc}
-	return k.copyGitDirectory(ctx, nested{gitDir: entry, lister: gitdir.Lister{Dir: entry}}, to)
+	return (&copier{}).copyGitDirectory(ctx, nested{gitDir: entry, lister: gitdir.Lister{Dir: entry}}, to)
 }
 
 // relink has the directory's .git lead to an entry that has another name now.

@@ -102,6 +102,17 @@ func tracked(index *usergit.Index) judge {
 	}
 }
 
+// reported is how a path below the top level is named to the user.
+func (d Document) reported(path string) string {
+	if below, ok := strings.CutPrefix(path, d.Scope+"/"); ok {
+		return below
+	}
+	if d.Scope == "" {
+		return path
+	}
+	return d.outside(path)
+}
+
 // outside is a path below the top level as seen from the workspace.
 func (d Document) outside(below string) string {
 	return strings.Repeat("../", strings.Count(d.Scope, "/")+1) + below
@@ -141,7 +152,7 @@ func (k *maker) fillRest(ctx context.Context) error {
 	defer to.Close()
 	look := k.pointsIn(to, k.doc.outside(""))
 	j := job{from: k.rest.root, to: to, items: k.rest.scan.items, look: look}
-	left, err := k.copyItems(ctx, j)
+	left, err := k.copier.copyItems(ctx, j)
 	if err != nil {
 		return err
 	}

@@ -118,7 +118,7 @@ func (k *maker) fillWorkspace(ctx context.Context) (*written, error) {
 	j := job{from: k.live, to: root, items: k.scan.items, look: k.pointsIn(root, "")}
 	redirect := func(context.Context) error { return nil }
 	if k.live != nil {
-		left, err := k.copyItems(ctx, j)
+		left, err := k.copier.copyItems(ctx, j)
 		if err != nil {
 			return nil, err
 		}

@@ -42,17 +42,17 @@ type writer struct {
 func (w *writer) snapshot(ctx context.Context) error {
 	w.done = written{files: w.list.files, stats: make([]beneath.Stat, len(w.list.files)), scope: w.k.doc.Scope}
 	for _, dir := range w.list.dirs {
-		if err := w.k.directory(w.root, dir); err != nil {
+		if err := makeDirectory(w.root, dir); err != nil {
 			return err
 		}
 	}
 	return each(ctx, byDirectory(w.list.files), 1, func(group span) error {
-		p, err := w.k.enter(job{from: w.live, to: w.root}, parentOf(w.list.files[group.from].path))
+		p, err := job{from: w.live, to: w.root}.enter(parentOf(w.list.files[group.from].path))
 		if err != nil {
 			return err
 		}
 		defer p.close()
-		so := progressing{k: w.k}
+		so := progressing{c: w.k.copier}
 		defer so.tell()
 		for n := group.from; n < group.to; n++ {
 			if err := ctx.Err(); err != nil {
@@ -73,7 +73,7 @@ func (w *writer) finish(empty []string) error {
 		if beneath.CheckPath(dir) != nil || w.list.holdsFile(dir) {
 			continue
 		}
-		if err := w.k.directory(w.root, dir); err != nil {
+		if err := makeDirectory(w.root, dir); err != nil {
 			return fmt.Errorf("empty directory %s: %w", dir, err)
 		}
 	}
@@ -138,7 +138,7 @@ func (w *writer) fromLive(p *place, n int) (bool, error) {
 func (w *writer) copied(p *place, n int, live beneath.Handle, st *beneath.Stat) (bool, error) {
 	moved := false
 	err := w.put(p, n, func(target beneath.Handle) error {
-		if err := w.k.content(live, target, st.Size); err != nil && !readFailure(err) {
+		if err := w.k.copier.content(live, target, st.Size); err != nil && !readFailure(err) {
 			return err
 		} else if err == nil {
 			after, err := live.Stat()
@@ -160,8 +160,8 @@ func (w *writer) copied(p *place, n int, live beneath.Handle, st *beneath.Stat) 
 // plain SHA-1 is enough here: an id of the Store is never that of content made
 // to collide (see gitstore.HashObject).
 func (w *writer) same(p *place, n int, live beneath.Handle, st *beneath.Stat) (bool, error) {
-	buffer := w.k.buffer()
-	defer w.k.buffers.Put(buffer)
+	buffer := w.k.copier.buffer()
+	defer w.k.copier.buffers.Put(buffer)
 	read, err := live.ReadAt((*buffer)[:st.Size], 0)
 	if err != nil || hash((*buffer)[:read]) != w.list.files[n].id {
 		return false, nil
@@ -191,8 +191,8 @@ func (w *writer) fromStore(p *place, n int) error {
 	}
 	defer reader.Close()
 	return w.put(p, n, func(target beneath.Handle) error {
-		buffer := w.k.buffer()
-		defer w.k.buffers.Put(buffer)
+		buffer := w.k.copier.buffer()
+		defer w.k.copier.buffers.Put(buffer)
 		for at := int64(0); ; {
 			got, err := io.ReadFull(reader, *buffer)
 			if ended := err == io.EOF || err == io.ErrUnexpectedEOF; err != nil && !ended {

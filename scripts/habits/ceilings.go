@@ -4,8 +4,6 @@ package main
 var ceilings = []ceiling{
 	{"gitstore/capture.walker fields", 21, "one walk: what it was given, what it knows, what it found"},
 	{"gitstore/fork.Source fields", 17, "a document: everything that a fork is made of"},
-	{"gitstore/fork.maker fields", 17, "the steps of one fork share their state"},
-	{"gitstore/fork.maker methods", 59, "the steps of one fork share their state"},
 	{"gitstore/restore.planner fields", 17, "the steps of one plan share their state"},
 	{"missions/forks.forkJob fields", 17, "the steps of one fork share their state"},
 	{"missions/projects.MissionPlan fields", 22, "a document: everything that a mission begins with"},
