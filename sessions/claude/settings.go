@@ -7,6 +7,12 @@ import (
 	"github.com/umbra-vcs/umbra/sessions/hooks"
 )
 
+// untold matches every tool but those that only look, at files or at the agent's own notes,
+// and are done at once: a hook would cost more than they do, and nothing is kept for them.
+// Those that fetch from the network or ask are told of, since they may wait. A matcher with
+// other characters than names have is a regular expression of JavaScript.
+const untold = "^(?!(Read|Glob|Grep|NotebookRead|ToolSearch|TodoWrite|TaskCreate|TaskGet|TaskList|TaskUpdate|BashOutput|ListMcpResourcesTool)$)"
+
 // shape names the events that all versions know. 2.0 throws a whole
 // settings file away, the user's own keys with it, if it names one event it
 // does not know, such as PostToolBatch or PermissionRequest. The timeout is in
@@ -15,7 +21,7 @@ func shape() hooks.Shape {
 	return hooks.Shape{
 		Agent:   "claude",
 		Events:  []string{"SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Notification", "Stop", "SessionEnd"},
-		Matched: []string{"PreToolUse", "PostToolUse"},
+		Matched: map[string]string{"PreToolUse": untold, "PostToolUse": untold},
 		Timeout: 15,
 		Others:  map[string]int{worktreeCreate: worktreeTimeout, worktreeRemove: worktreeTimeout},
 		Later:   []string{worktreeCreate, worktreeRemove},

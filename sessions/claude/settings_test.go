@@ -80,7 +80,7 @@ func checkAdded(t interface{ Fatalf(string, ...any) }, in, out []byte) {
 	for _, event := range shape().Events {
 		group := map[string]any{"hooks": []any{map[string]any{"type": "command", "command": ourHook, "timeout": json.Number("15")}}}
 		if strings.HasSuffix(event, "ToolUse") {
-			group["matcher"] = "*"
+			group["matcher"] = untold
 		}
 		list, _ := hooks[event].([]any)
 		hooks[event] = append(list, group)
@@ -88,6 +88,32 @@ func checkAdded(t interface{ Fatalf(string, ...any) }, in, out []byte) {
 	before["hooks"] = hooks
 	if !reflect.DeepEqual(before, after) {
 		t.Fatalf("installed %v\nwant %v", after, before)
+	}
+}
+
+// TestUntoldToolsOnlyRead: no hook is left out for a tool that can write or ask, and hooks of
+// before get the tools of now, but for a group that has a hook of its user's.
+func TestUntoldToolsOnlyRead(t *testing.T) {
+	names, ok := strings.CutSuffix(strings.TrimPrefix(untold, "^(?!("), ")$)")
+	if !ok {
+		t.Fatalf("%s is of another form", untold)
+	}
+	for _, name := range strings.Split(names, "|") {
+		if !readers[name] || asks[name] {
+			t.Errorf("%s may write or ask", name)
+		}
+	}
+	now, err := Adapter{}.InstallHooks(nil, ourHook)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := bytes.ReplaceAll(now, []byte(untold), []byte("*"))
+	if again, err := (Adapter{}).InstallHooks(before, ourHook); err != nil || !bytes.Equal(again, now) {
+		t.Errorf("%v: %s", err, again)
+	}
+	shared := []byte(`{"hooks":{"PreToolUse":[{"matcher":"*","hooks":[{"type":"command","command":"mine"},{"type":"command","command":"` + ourHook + `"}]}]}}`)
+	if again, err := (Adapter{}).InstallHooks(shared, ourHook); err != nil || !bytes.Contains(again, []byte(`"PreToolUse":[{"matcher":"*"`)) {
+		t.Errorf("%v: %s", err, again)
 	}
 }
 

@@ -16,7 +16,7 @@ func shape() hooks.Shape {
 	return hooks.Shape{
 		Agent:   "codex",
 		Events:  []string{"SessionStart", "UserPromptSubmit", "PreToolUse", "PermissionRequest", "PostToolUse", "Stop", "Interrupt", "SessionEnd"},
-		Matched: []string{"PreToolUse", "PermissionRequest", "PostToolUse"},
+		Matched: map[string]string{"PreToolUse": "*", "PermissionRequest": "*", "PostToolUse": "*"},
 		Timeout: 15,
 		Others:  map[string]int{"Interrupt": 3, "SessionEnd": 3}, // with more, Codex warns at each start
 	}

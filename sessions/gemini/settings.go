@@ -14,7 +14,7 @@ func shape() hooks.Shape {
 	return hooks.Shape{
 		Agent:   "gemini",
 		Events:  []string{"SessionStart", "BeforeAgent", "BeforeTool", "AfterTool", "Notification", "AfterAgent", "SessionEnd"},
-		Matched: []string{"BeforeTool", "AfterTool"},
+		Matched: map[string]string{"BeforeTool": "*", "AfterTool": "*"},
 		Timeout: 15000,
 	}
 }

@@ -19,9 +19,11 @@ import (
 
 // A Shape is what an agent's hooks are like.
 type Shape struct {
-	Agent   string         // the word after "umbra hook"
-	Events  []string       // the events Umbra asks for
-	Matched []string       // those of them whose groups name the tools they are for: all
+	Agent  string   // the word after "umbra hook"
+	Events []string // the events Umbra asks for
+	// Matched are the tools that a group of an event is for, as the agent writes that, where
+	// it does: "*" is all.
+	Matched map[string]string
 	Timeout int            // in the agent's unit; more than a hook ever takes by itself
 	Others  map[string]int // the timeouts of events for which the agent allows less, or that take longer
 	// Later are events that newer versions alone know: InstallAll asks for them, Install
@@ -65,6 +67,9 @@ func (s Shape) install(settings []byte, hookCommand string, events []string) ([]
 		out = append(bytes.Clone(settings), "{\n}"...) // nothing behind it: see blankAgain
 	}
 	out, err := s.setCommand(out, hookCommand)
+	if err == nil {
+		out, err = s.setMatchers(out)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -267,8 +272,8 @@ func (s Shape) renderGroup(event, command, indent string, l layout) string {
 	}
 	hook := func(indent string, l layout) string { return l.object(indent, members) }
 	group := []string{}
-	if slices.Contains(s.Matched, event) {
-		group = append(group, `"matcher"`+l.colon()+`"*"`)
+	if tools := s.Matched[event]; tools != "" {
+		group = append(group, `"matcher"`+l.colon()+quoted(tools))
 	}
 	return l.object(indent, append(group, `"hooks"`+l.colon()+l.wrap('[', ']', indent+l.unit, hook)))
 }
@@ -318,6 +323,25 @@ func (s Shape) setCommand(b []byte, command string) ([]byte, error) {
 		at, want := h.found[i].command, s.commandFor(h.found[i].event, command)
 		if at.string(b) != want {
 			b = splice(b, at.start, at.end, quoted(want))
+		}
+	}
+	return b, nil
+}
+
+// everyTool is what a group is for that an earlier Umbra has made.
+const everyTool = "*"
+
+// setMatchers gives the groups that an earlier Umbra has made the tools that they are for now.
+func (s Shape) setMatchers(b []byte) ([]byte, error) {
+	h, err := s.parse(b)
+	if err != nil {
+		return nil, err
+	}
+	for i := len(h.found) - 1; i >= 0; i-- {
+		f := h.found[i]
+		tools, ok := f.group.get("matcher")
+		if want := s.Matched[f.event]; ok && want != "" && len(f.list.items) == 1 && tools.string(b) == everyTool {
+			b = splice(b, tools.start, tools.end, quoted(want))
 		}
 	}
 	return b, nil
