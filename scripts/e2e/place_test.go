@@ -55,53 +55,46 @@ func TestStore(t *testing.T) {
 	}
 }
 
-// TestOddPlaces works in repositories whose paths Claude Code names its folders
-// for in its own way, with a store of the mission's own: from a link to the
+// TestOddPlaces works in a repository whose path Claude Code names its folder
+// for in its own way, with signs and too long, and with a store of the mission's own: from a link to the
 // repository, and from a shell that knows nothing of the store.
 func TestOddPlaces(t *testing.T) {
 	t.Parallel()
-	for name, place := range map[string]string{
-		"signs": "a.b c_ü 字😀",
-		"long":  filepath.Join(strings.Repeat("deep", 30), strings.Repeat("down", 30)),
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			p := newPersonAt(t, clients.Claude(t, clients.ClaudeCurrent), place, "UMBRA_NO_DAEMON=1")
-			link, store := filepath.Join(p.home, "link"), filepath.Join(p.home, "store")
-			if err := os.Symlink(p.repo, link); err != nil {
-				t.Fatal(err)
-			}
-			shell := p.env
-			p.env = append(slices.Clone(shell), "CLAUDE_CONFIG_DIR="+store)
-			p.umbraIn(link, "mission", "new", "--name", "m", "--no-launch")
-			k := p.talk("m")
-			k.say("alpha")
-			k.say("bravo")
+	place := filepath.Join("a.b c_ü 字😀", strings.Repeat("deep", 30), strings.Repeat("down", 30))
+	p := newPersonAt(t, clients.Claude(t, clients.ClaudeCurrent), place, "UMBRA_NO_DAEMON=1")
+	link, store := filepath.Join(p.home, "link"), filepath.Join(p.home, "store")
+	if err := os.Symlink(p.repo, link); err != nil {
+		t.Fatal(err)
+	}
+	shell := p.env
+	p.env = append(slices.Clone(shell), "CLAUDE_CONFIG_DIR="+store)
+	p.umbraIn(link, "mission", "new", "--name", "m", "--no-launch")
+	k := p.talk("m")
+	k.say("alpha")
+	k.say("bravo")
 
-			p.env = shell
-			p.umbra("fork", "m@1", "--name", "f", "--no-launch")
-			fork := k.forked("f", 1)
-			same(t, "the fork", files(t, fork.workspace), k.ends[1].files)
-			fork.say("charlie")
-			p.umbraIn(link, "restore", "m@1")
-			same(t, "the restored workspace", files(t, p.repo), k.ends[1].files)
-			back := k.at(1)
-			back.say("delta")
+	p.env = shell
+	p.umbra("fork", "m@1", "--name", "f", "--no-launch")
+	fork := k.forked("f", 1)
+	same(t, "the fork", files(t, fork.workspace), k.ends[1].files)
+	fork.say("charlie")
+	p.umbraIn(link, "restore", "m@1")
+	same(t, "the restored workspace", files(t, p.repo), k.ends[1].files)
+	back := k.at(1)
+	back.say("delta")
 
-			out := p.run(link, append([]string{"umbra", "mission", "resume", "m"}, args("echo, please [[say echo done]]")...)...)
-			request, ok := p.server.Last(standin.Prompted("echo, please"))
-			want := append(slices.Clone(back.lines), "user: echo, please [[say echo done]]")
-			if out.code != 0 || !ok || !slices.Equal(p.plain(request), want) {
-				t.Errorf("through a link the model was sent\n%s\nwant\n%s\n%s", strings.Join(p.plain(request), "\n"), strings.Join(want, "\n"), out)
-			}
-			for _, name := range []string{"m", "f"} {
-				if m := p.mission(name); !strings.HasPrefix(m.SessionPath, store+string(filepath.Separator)) || m.Workspace == link {
-					t.Errorf("%s is %+v, want its session below %s", name, m, store)
-				}
-			}
-			if left, _ := filepath.Glob(filepath.Join(p.home, ".claude", "projects", "*")); len(left) > 0 {
-				t.Errorf("sessions where nobody wanted them: %q", left)
-			}
-		})
+	out := p.run(link, append([]string{"umbra", "mission", "resume", "m"}, args("echo, please [[say echo done]]")...)...)
+	request, ok := p.server.Last(standin.Prompted("echo, please"))
+	want := append(slices.Clone(back.lines), "user: echo, please [[say echo done]]")
+	if out.code != 0 || !ok || !slices.Equal(p.plain(request), want) {
+		t.Errorf("through a link the model was sent\n%s\nwant\n%s\n%s", strings.Join(p.plain(request), "\n"), strings.Join(want, "\n"), out)
+	}
+	for _, name := range []string{"m", "f"} {
+		if m := p.mission(name); !strings.HasPrefix(m.SessionPath, store+string(filepath.Separator)) || m.Workspace == link {
+			t.Errorf("%s is %+v, want its session below %s", name, m, store)
+		}
+	}
+	if left, _ := filepath.Glob(filepath.Join(p.home, ".claude", "projects", "*")); len(left) > 0 {
+		t.Errorf("sessions where nobody wanted them: %q", left)
 	}
 }

@@ -18,20 +18,7 @@ import (
 // for what, and has the turn's end. One that does not wait has the turn before.
 func TestForkWhileRunning(t *testing.T) {
 	t.Parallel()
-	for name, env := range ways() {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			forkWhileRunning(t, newPerson(t, clients.ClaudeCurrent, env...))
-		})
-	}
-}
-
-// ways are the two in which umbra can work.
-func ways() map[string][]string {
-	return map[string][]string{"daemon": nil, "in process": {"UMBRA_NO_DAEMON=1"}}
-}
-
-func forkWhileRunning(t *testing.T, p *person) {
+	p := newPerson(t, clients.ClaudeCurrent)
 	k := p.newTalk("m")
 	k.say("alpha")
 
