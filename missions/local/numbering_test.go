@@ -62,6 +62,9 @@ func TestUnhookedTurns(t *testing.T) {
 	holds("c@1", "one\n")
 	holds("c@3", "three\n")
 	holds("c@3.0", "one\n") // before what was said since
+	if e := u.newest(); !strings.Contains(codexPrompt, e.Prompt) || e.Prompt == "" {
+		t.Errorf("%s has the prompt %q, want what the conversation says", e.Address, e.Prompt)
+	}
 	u.write("a.txt", "and more\n")
 	u.foreign(0)
 

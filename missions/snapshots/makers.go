@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/conversations"
 	"github.com/umbra-vcs/umbra/missions/projects"
 )
 
@@ -60,8 +61,12 @@ func promptOf(m *projects.Mission, w *WantedSnapshot) string {
 	if r, ok := w.Lifecycle.(missions.Running); ok && r.Prompt != "" {
 		return missions.PromptLine(r.Prompt)
 	}
-	if m.Tip != nil && m.Tip.Turn == w.Lifecycle.LastTurn() {
+	turn := w.Lifecycle.LastTurn()
+	switch {
+	case m.Tip != nil && m.Tip.Turn == turn && m.Tip.Prompt != "":
 		return m.Tip.Prompt
+	case turn > 0 && m.LastPrompt != nil && conversations.RunsWithoutHooks(m):
+		return missions.PromptLine(m.LastPrompt.Text) // of the turn that the conversation counts last
 	}
 	return ""
 }
