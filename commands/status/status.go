@@ -205,27 +205,19 @@ func writeLeftOut(p *print.Printer, o missions.LeftOutFiles) {
 	p.Folded("left out of " + print.Clean(o.Mission) + " by " + print.Clean(o.File) + ": " + strings.Join(names, ", "))
 }
 
-// writeWalks says how often a workspace was walked, and what came of it; in fewer
-// words on a terminal.
+// writeWalks says how often a workspace was walked, and what came of it; on a terminal
+// without the reason of the last walk.
 func writeWalks(p *print.Printer, w missions.WorkspaceWalks) {
-	found := "no change that no event had told of"
-	if w.Corrected > 0 {
-		found = print.Count(w.Corrected, "change") + " found that no event had told of"
-	}
-	last := ""
-	if w.Count > 0 {
-		last = fmt.Sprintf(", the last %s (%s)", p.When(w.LastAt), print.Clean(w.LastWhy))
-	}
-	if !p.Terminal {
-		p.Line("checked %s: %s%s; %s", print.Clean(w.Workspace), print.Count(w.Count, "walk"), last, found)
-		return
-	}
-	found = "nothing missed"
+	found := "nothing missed"
 	if w.Corrected > 0 {
 		found = print.Count(w.Corrected, "change") + " that no event told of"
 	}
+	last := ""
 	if w.Count > 0 {
 		last = ", the last " + p.When(w.LastAt)
+		if !p.Terminal {
+			last += " (" + print.Clean(w.LastWhy) + ")"
+		}
 	}
 	p.PathLine("checked ", print.Clean(w.Workspace), ": "+print.Count(w.Count, "walk")+last+"; "+found)
 }

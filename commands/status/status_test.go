@@ -45,7 +45,7 @@ func TestStatusFits(t *testing.T) {
 		}
 	}
 	whole := calltest.Printed(0, func(p *print.Printer) { writeStatus(p, s) })
-	for _, want := range []string{"checked " + workspace + ": 12 walks, the last 2026-01-31T16:30:00Z (it was not looked at for a day); no change that no event had told of\n", "  to mend it: " + fix + "\n"} {
+	for _, want := range []string{"checked " + workspace + ": 12 walks, the last 2026-01-31T16:30:00Z (it was not looked at for a day); nothing missed\n", "  to mend it: " + fix + "\n"} {
 		if !strings.Contains(whole, want) {
 			t.Errorf("off a terminal %q is not in\n%s", want, whole)
 		}

@@ -213,13 +213,26 @@ func (u *uninstalling) workspaces() {
 		fix := "umbra mission rm " + m.Name + " --workspace, before it is uninstalled with --data"
 		if u.data && !u.dryRun {
 			fix = "rm -r " + home.ShellQuote(m.Workspace)
+			dir := m.Workspace
 			if m.Branch != "" { // a worktree, which is locked
-				fix = "git -C " + home.ShellQuote(m.Workspace) + " worktree remove -f -f ."
+				dir = worktreeOf(dir)
+				fix = "git -C " + home.ShellQuote(dir) + " worktree remove -f -f ."
 			}
-			fix = home.RemovalCommand(m.Workspace, fix)
+			fix = home.RemovalCommand(dir, fix)
 		}
 		u.left("the workspace of "+m.Name, m.Workspace, fix)
 	}
+}
+
+// worktreeOf is the worktree that a fork's workspace is in: itself, or a directory above
+// it, where its mission works in a directory of a repository.
+func worktreeOf(workspace string) string {
+	for dir := workspace; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		if home.IsThere(filepath.Join(dir, ".git")) {
+			return dir
+		}
+	}
+	return workspace
 }
 
 // home removes the home, or says what it takes.
