@@ -3,6 +3,7 @@ package capture
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore/databases"
 	"github.com/umbra-vcs/umbra/gitstore/disk"
+	"github.com/umbra-vcs/umbra/scripts/hazards"
 	"github.com/umbra-vcs/umbra/scripts/patience"
 )
 
@@ -19,6 +21,12 @@ func TestFilesOfDifferentMoments(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, Settings{})
 	l.write("a", "1")
+	l.write("z", "1")
+	naive := hazards.NewNaive(t, l.root)
+	naive.Git("config", "filter.write.clean", "cat; printf 2 >a; printf 2 >z") // while it is read
+	l.must(os.WriteFile(filepath.Join(naive.Dir, "info/attributes"), []byte("a filter=write\n"), 0o644))
+	id := naive.Save()
+	hazards.Shown(t, hazards.H49, naive.Git("cat-file", "-p", id+":a")+naive.Git("cat-file", "-p", id+":z") == "12", "`git add` reads two files, each whole, of moments between which both were written")
 	l.write("z", "1")
 	l.scanner.workspace.Workers = 1
 	l.scanner.hooks.afterRead = func(path string) {
@@ -34,6 +42,7 @@ func TestFilesOfDifferentMoments(t *testing.T) {
 	if r := l.walk(); r.Moved || l.files(r)["a"] != "another text" {
 		t.Errorf("moved %t: %q", r.Moved, l.files(r))
 	}
+	hazards.Held(t, hazards.H49, "a snapshot while which something was written is seen, read again, and marked where it goes on")
 }
 
 // TestReadAndTakenOver: a file that is taken over unread and another one are written

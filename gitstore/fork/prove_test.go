@@ -2,6 +2,7 @@ package fork
 
 import (
 	"errors"
+	"github.com/umbra-vcs/umbra/scripts/hazards"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -32,6 +33,11 @@ func TestSettingsNameAPlace(t *testing.T) {
 	l.git(filepath.Join(l.top, "libs/sparse"), "sparse-checkout", "set", "a")
 	l.git(filepath.Join(l.top, "nested"), "config", "core.worktree", filepath.Join(l.top, "nested"))
 	l.write("libs/sparse/a/f", "changed\n")
+	naive := filepath.Join(l.base, "naive")
+	l.git(filepath.Join(l.top, "libs/own"), "worktree", "add", "-q", naive)
+	worksIn, _ := hazards.Git(naive, "rev-parse", "--show-toplevel")
+	hazards.Shown(t, hazards.H42, worksIn != naive, "with `extensions.worktreeConfig`, git in a new worktree of a submodule works elsewhere")
+	l.git(filepath.Join(l.top, "libs/own"), "worktree", "prune")
 	super := l.top
 	inFork := func(made *Made, below string) {
 		t.Helper()
@@ -61,6 +67,7 @@ func TestSettingsNameAPlace(t *testing.T) {
 	l.git(l.top, "config", "extensions.worktreeConfig", "true")
 	l.git(l.top, "config", "--worktree", "core.bare", "false")
 	inFork(l.fork(l.snapshot(), l.target("bare")), "")
+	hazards.Held(t, hazards.H42, "a fork has settings of its own, and git is run in it before it is told of")
 }
 
 // TestNestedIsProved: a copy of a nested repository in which git does not work is

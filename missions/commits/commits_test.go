@@ -12,12 +12,18 @@ import (
 	"testing"
 
 	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/scripts/hazards"
 )
 
 // TestLandsAsTheUserWould: the trees of the commits are those that the user makes who types
 // git add and git commit after each turn, whatever the user's git does to files.
 func TestLandsAsTheUserWould(t *testing.T) {
 	t.Parallel()
+	naive := newBench(t)
+	naive.put("lines.txt", "1\r\n2\r\n")
+	naive.configure("core.autocrlf=true")
+	raw, added := naive.git("hash-object", "--no-filters", "lines.txt"), naive.git("hash-object", "lines.txt")
+	hazards.Shown(t, hazards.H51, raw != added, "the bytes on disk, committed as they are, are another file than `git add` makes of them")
 	filters := []string{"filter.up.clean=./tools/up", "filter.point.clean=./tools/point", "filter.point.required=true"}
 	for name, settings := range map[string][]string{
 		"plain":       nil,
@@ -62,6 +68,7 @@ func TestLandsAsTheUserWould(t *testing.T) {
 			}
 		})
 	}
+	hazards.Held(t, hazards.H51, "the commits of a landing are made by the user's own git, with its filters and line ends")
 }
 
 // TestOthersStayOut: what the user has changed between the turns lands with none of them,

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/scripts/hazards"
 )
 
 func (b *testBench) undo() {
@@ -24,6 +25,10 @@ func TestIgnoredSinceIsRestored(t *testing.T) {
 	b := newBench(t)
 	b.write("src/a", "good\n")
 	b.write("src/b", "good\n")
+	other := b.twin()
+	other.write(".gitignore", "*\n")
+	naive := hazards.NewNaive(t, other.dir) // its index is new with each snapshot
+	hazards.Shown(t, hazards.H48, naive.Git("ls-tree", "-r", naive.Save()) == "", "with a new index for each snapshot, there is nothing in those after a `.gitignore` of `*`")
 	b.mission("work")
 	b.write(".gitignore", "*\n")
 	b.write("src/a", "bad\n")
@@ -46,6 +51,7 @@ func TestIgnoredSinceIsRestored(t *testing.T) {
 		t.Errorf("taken back, src/a is %q", b.read("src/a"))
 	}
 	b.healthy()
+	hazards.Held(t, hazards.H48, "a new rule takes nothing out of snapshots; what it ignores is put back, and is said")
 }
 
 // TestIgnoredSinceTheNewestSnapshot: the rule came after the newest snapshot, which the

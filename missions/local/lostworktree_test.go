@@ -2,18 +2,30 @@ package local
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/scripts/hazards"
 )
 
 // TestLostWorktree: a project may have been first seen in a worktree that is gone. Its
 // repository is not: the workspace is made again as a worktree of it, and so is a fork.
 func TestLostWorktree(t *testing.T) {
 	t.Parallel()
+	naive := newBench(t)
+	naive.git("init", "-q", "-b", "main")
+	naive.git("commit", "-q", "--allow-empty", "-m", "first")
+	tree := filepath.Join(naive.dir, "trees", "fox")
+	naive.git("worktree", "add", "-q", "-b", "fox", tree)
+	if err := errors.Join(os.RemoveAll(tree), os.Mkdir(tree, 0o755)); err != nil { // as an agent makes its directory anew
+		t.Fatal(err)
+	}
+	branch, err := hazards.Git(tree, "symbolic-ref", "--short", "HEAD")
+	hazards.Shown(t, hazards.H44, err == nil && branch == "main", "in the directory of a lost worktree, made anew, git works on the main checkout's branch")
 	for name, c := range map[string]struct {
 		lose func(b *testBench, worktree string) error
 		hint string // "" where it is made again at once
@@ -82,6 +94,7 @@ func TestLostWorktree(t *testing.T) {
 			b.healthy()
 		})
 	}
+	hazards.Held(t, hazards.H44, "a workspace that was a worktree is made again as one, and so is a fork; where something is in the way, the message says what to type")
 }
 
 // saysLostWorktree expects that a launch and doctor say where git works in a worktree

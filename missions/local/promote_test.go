@@ -12,6 +12,7 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/projects"
+	"github.com/umbra-vcs/umbra/scripts/hazards"
 	"github.com/umbra-vcs/umbra/sessions"
 	"github.com/umbra-vcs/umbra/sessions/claude"
 )
@@ -103,6 +104,21 @@ func newForkedTalk(t *testing.T) (c, f *talker) {
 // again. The parent went on meanwhile: that is merged.
 func TestPromote(t *testing.T) {
 	t.Parallel()
+	naive := newBench(t)
+	naive.git("init", "-q", "-b", "main")
+	naive.write("a.txt", "one\n")
+	naive.git("add", ".")
+	naive.git("commit", "-qm", "first")
+	naive.git("worktree", "add", "-q", "-b", "fork", filepath.Join(naive.user, "fork"))
+	for _, dir := range []string{naive.dir, filepath.Join(naive.user, "fork")} { // the fork begins with what is not committed
+		if err := os.WriteFile(filepath.Join(dir, "a.txt"), []byte("two\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	naive.git("-C", filepath.Join(naive.user, "fork"), "commit", "-qam", "of the fork")
+	_, failed := hazards.Git(naive.dir, "merge", "fork")
+	hazards.Shown(t, hazards.H50, failed != nil, "`git merge` of a fork's branch refuses, since what both began with is not committed")
+
 	c, f := newForkedTalk(t)
 	c.takeTurn("meanwhile", "a.txt", tenLines(8, "the parent's"))
 	c.write("mine.txt", "mine\n")
@@ -141,6 +157,7 @@ func TestPromote(t *testing.T) {
 		t.Errorf("redo: the conversation is %+v", talk)
 	}
 	c.healthy()
+	hazards.Held(t, hazards.H50, "a fork's files and conversation come home by a merge of snapshots, which undo takes back")
 }
 
 // promotedCommit holds the commit of a promotion against its format.

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/umbra-vcs/umbra/scripts/clients"
+	"github.com/umbra-vcs/umbra/scripts/hazards"
 )
 
 // worktreeOf is the one mission whose name begins so, or the test ends.
@@ -38,10 +39,21 @@ func delegated(prompt string) string {
 func TestAgentsWorktrees(t *testing.T) {
 	t.Parallel()
 	p := newPerson(t, clients.ClaudeCurrent)
-	p.umbra("hooks", "install", "claude")
-	if err := os.WriteFile(filepath.Join(p.repo, "unsaved.txt"), []byte("unsaved\n"), 0o644); err != nil {
+	for file, content := range map[string]string{"unsaved.txt": "unsaved\n", ".git/info/exclude": "built.out\n"} {
+		if err := os.WriteFile(filepath.Join(p.repo, file), []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if out := p.run(p.repo, append(p.byHand(), "none "+delegated(`alone, please [[bash cmd="pwd >built.out && cp built.out $HOME/worked-in"]] [[say alone done]]`)+" [[say none done]]")...); out.code != 0 {
+		t.Fatalf("%s", out)
+	}
+	where, err := os.ReadFile(filepath.Join(p.home, "worked-in"))
+	if err != nil {
 		t.Fatal(err)
 	}
+	_, gone := os.Stat(filepath.Join(strings.TrimSpace(string(where)), "built.out"))
+	hazards.Shown(t, hazards.H59, gone != nil, "Claude Code removes the worktree of a subagent that has changed nothing but what Git ignores")
+	p.umbra("hooks", "install", "claude")
 	k := p.talk("hand")
 	k.say("alpha", p.byHand()...)
 	if out := p.run(p.repo, append(p.byHand("-w", "feat"), `bravo [[bash cmd="cp unsaved.txt bravo.txt"]] [[say bravo done]]`)...); out.code != 0 {
@@ -60,17 +72,20 @@ func TestAgentsWorktrees(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(feat.Workspace, "charlie.txt")); err != nil {
 		t.Errorf("the same name has another place: %v", err)
 	}
-	if entries, err := os.ReadDir(filepath.Join(p.repo, ".claude", "worktrees")); err == nil {
+	if entries, err := os.ReadDir(filepath.Join(p.repo, ".claude", "worktrees")); err == nil && len(entries) > 0 {
 		t.Errorf("Git made %v", entries)
 	}
 
-	if out := p.run(p.repo, append(p.byHand(), "delta "+delegated(`sub, please [[bash cmd="cp unsaved.txt sub.txt"]] [[say sub done]]`)+" [[say delta done]]")...); out.code != 0 {
+	if out := p.run(p.repo, append(p.byHand(), "delta "+delegated(`sub, please [[bash cmd="cp unsaved.txt sub.txt; pwd >built.out"]] [[say sub done]]`)+" [[say delta done]]")...); out.code != 0 {
 		t.Fatalf("%s", out)
 	}
 	sub := p.worktreeOf("agent-")
 	p.wait("the subagent's mission to be closed", func() bool { return p.mission(sub.Name).State == "closed" })
 	if got := p.umbra("cat", sub.Name, "sub.txt"); got != "unsaved\n" {
 		t.Errorf("sub.txt in the newest snapshot: %q", got)
+	}
+	if _, err := os.Stat(filepath.Join(sub.Workspace, "built.out")); err != nil {
+		t.Error(err)
 	}
 
 	p.startIn(p.repo, append(p.byHand(), "echo "+delegated(`late, please [[bash cmd="echo late > late.txt"]] [[wait killed]]`))...)
@@ -98,4 +113,5 @@ func TestAgentsWorktrees(t *testing.T) {
 		t.Errorf("late.txt in the newest snapshot: %q", got)
 	}
 	p.server.Release("killed")
+	hazards.Held(t, hazards.H59, "the worktree of a real client's subagent stays after its end, and after a kill")
 }

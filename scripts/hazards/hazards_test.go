@@ -89,7 +89,7 @@ func TestTableIsWhole(t *testing.T) {
 		}
 		seen[h.ID] = true
 	}
-	if len(seen) != 40 {
+	if len(seen) != 55 {
 		t.Errorf("%d hazards", len(seen))
 	}
 	if _, err := replace("a page without", ""); err == nil {

@@ -42,6 +42,21 @@ const (
 	H38 ID = "H38"
 	H39 ID = "H39"
 	H40 ID = "H40"
+	H41 ID = "H41"
+	H42 ID = "H42"
+	H43 ID = "H43"
+	H44 ID = "H44"
+	H45 ID = "H45"
+	H47 ID = "H47"
+	H48 ID = "H48"
+	H49 ID = "H49"
+	H50 ID = "H50"
+	H51 ID = "H51"
+	H56 ID = "H56"
+	H57 ID = "H57"
+	H58 ID = "H58"
+	H59 ID = "H59"
+	H60 ID = "H60"
 )
 
 // table is every hazard, in order.
@@ -86,6 +101,21 @@ var table = []Hazard{
 	{H38, "urfave/cli v2: what follows `--` cannot be told from arguments, `--env A=1,B=2` becomes two values"},
 	{H39, "go-git says \"packfile not found\" of every read after another process repacked"},
 	{H40, "`exec.Cmd.Wait` does not report a stopped child: Ctrl-Z left a terminal that nobody had"},
+	{H41, "the directory of a repository is not called `.git` (`.git.nosync`, `.bare`, `.repo`, one apart): it was captured as files, and a restore took branches back and deleted commits"},
+	{H42, "with `extensions.worktreeConfig`, settings that name a place hold in each worktree: a fork of a submodule worked in its source"},
+	{H43, "what is mounted in a directory from the same disk has its device number, and was deleted with it"},
+	{H44, "a worktree was removed, and a directory made in its place: what an agent did there, it did on the main checkout's branch"},
+	{H45, "agents worked in worktrees of their own inside the workspace: what they wrote there was in no snapshot"},
+	{H47, "what Git ignores changed with the branch, or with a file that is included and came later"},
+	{H48, "a `.gitignore` of `*`, as some tools write one, took all out of later snapshots"},
+	{H49, "two files, or a database and its log, were of different moments, though each was read whole"},
+	{H50, "a fork's branch could not be merged: both sides had the same work that was not committed"},
+	{H51, "snapshots hold bytes as on disk: committed for the user, they by-passed filters and line ends"},
+	{H56, "an agent's worktree with nothing uncommitted counted as unchanged: it was removed, and its branch with the commits on it (Claude Code #38287, #27753, #79899)"},
+	{H57, "a worktree that Git did not remove was removed by `rm -rf` (Claude Code #58885)"},
+	{H58, "a sweep by age removed worktrees with work in them, and those that their user had made beside them (Claude Code #74719, #89199)"},
+	{H59, "an agent's end removed the worktree in which another one still worked (Claude Code #88255, #94221)"},
+	{H60, "an agent removed a worktree with what was not committed (Claude Code #47074)"},
 }
 
 // untestable is what no test here can show, and why.
