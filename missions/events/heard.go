@@ -31,8 +31,10 @@ func (r *report) applyNotes(m *projects.Mission, notes Notes) (notice string) {
 		r.followSession(m, notes.Step)
 		if notes.Hearing >= HearSign {
 			m.Live.HasHooks, m.Live.Problem = m.Live.HasHooks || !e.Lone, ""
-			if r.worktree == nil { // else the fork keeps what is written
+			if r.worktree == nil {
 				notice = presence.NoteWorkPlace(m, e)
+			} else {
+				presence.NoteKeptPlace(m, e)
 			}
 			r.NoteAgentHeard(m)
 		}

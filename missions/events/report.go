@@ -20,8 +20,9 @@ type report struct {
 	adapter sessions.Adapter
 	request missions.HookRequest
 	event   sessions.Event
-	// worktree is the fork in whose workspace the event's agent works; nil: in the mission's.
+	// worktree is the mission in whose workspace the event's agent works; nil: in its own's.
 	worktree *projects.Mission
+	found    bool // worktree was begun by this event
 }
 
 // handle carries out an event of a mission.
@@ -58,6 +59,9 @@ func (r *report) handle(ctx context.Context, m *projects.Mission, result *missio
 		}
 		if notice != "" && handed.addNotice(notice) {
 			presence.MarkUnkeptSaid(m, e)
+		}
+		if r.found && notes.Hearing >= HearSign {
+			handed.addNotice(r.foundNotice())
 		}
 		return event != nil, nil
 	}

@@ -3,8 +3,10 @@ package events
 import (
 	"cmp"
 	"context"
+	"fmt"
 
 	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/presence"
 	"github.com/umbra-vcs/umbra/missions/projects"
 	"github.com/umbra-vcs/umbra/missions/worktrees"
 	"github.com/umbra-vcs/umbra/sessions"
@@ -67,12 +69,23 @@ func (c worktreeCall) asker() int {
 	return cmp.Or(pid, c.request.AgentPID)
 }
 
-// keepWorktree takes a snapshot of the fork in which an event's agent works, where that is
-// not the mission's own workspace: a subagent has one of its own, and an agent may go to
-// one in the middle of its conversation, which stays its mission's.
+// keepWorktree takes a snapshot of the worktree in which an event's agent works, where that
+// is not the mission's own workspace: a subagent has one of its own, and an agent may go to
+// one in the middle of its conversation, which stays its mission's. A worktree inside the
+// workspace that nobody asked for has a mission from then on.
 func (r *report) keepWorktree(ctx context.Context, m *projects.Mission) {
 	if r.worktree = r.worktrees.At(m, r.event.Cwd); r.worktree == nil {
-		return
+		if presence.IsKnownUnkept(m, r.event.Cwd) {
+			return // it is too large, say, and was walked
+		}
+		begun, err := r.worktrees.Begin(ctx, r.request.Caller, m, r.event.Cwd)
+		if err != nil {
+			r.Logger.Warn("begin a mission in a worktree", "mission", m.ID, "directory", r.event.Cwd, "error", err)
+		}
+		if err != nil || begun == nil {
+			return // what is not kept is said
+		}
+		r.worktree, r.found = begun, true
 	}
 	what := worktreeSnapshot(r.event)
 	if what == "" || isTool(r.event.Kind) && !r.HookConfig(r.request.Caller).Hooks.Tools {
@@ -81,6 +94,12 @@ func (r *report) keepWorktree(ctx context.Context, m *projects.Mission) {
 	if err := r.worktrees.Keep(ctx, r.worktree, what); err != nil {
 		r.Logger.Warn("keep a worktree", "mission", r.worktree.ID, "event", r.event.Name, "error", err)
 	}
+}
+
+// foundNotice is what an agent's user sees of a worktree that has a mission from now on.
+func (r *report) foundNotice() string {
+	return fmt.Sprintf("Umbra: what is written in %s, a worktree inside the workspace, is kept from now on, as mission %s",
+		r.worktree.Binding.Workspace, r.worktree.Name)
 }
 
 func isTool(k sessions.Kind) bool { return k == sessions.KindToolBefore || k == sessions.KindToolAfter }

@@ -154,7 +154,7 @@ func New(o Options) (*Service, error) {
 		Promotes: s.Promoter, Forks: s.Forker, Updates: s.Courier,
 	})
 	s.Comparer = comparisons.New(d, s.Finder, s.Observer)
-	s.Steward = worktrees.New(d, s.Finder, s.Taker, s.Forker, s.Bin)
+	s.Steward = worktrees.New(d, s.Finder, s.Taker, s.Forker, s.Bin, s.Launcher)
 	s.Listener = events.New(d, s.Finder, s.Library, s.Taker, s.Observer, s.Launcher, s.Scheduler, s.Mover, s.Courier, s.Steward)
 	s.Reader = history.New(d, s.Finder, s.Library, s.Taker, s.Observer, s.Launcher, s.Installer, s.Comparer)
 	s.Importer = imports.New(d, s.Launcher, s.Taker)

@@ -37,9 +37,10 @@ func TestAgentInUnkeptDirectory(t *testing.T) {
 		bad        bool
 		copied     bool // a fork has a copy of it
 	}{
-		"an ignored worktree":           {"trees/feat", "trees/\n", true, false},
-		"a worktree":                    {"trees/feat", "", true, false},
-		"below a worktree":              {"trees/feat/sub", "", true, false},
+		"a worktree outside":            {"../feat", "", true, false},
+		"an ignored worktree":           {"trees/feat", "trees/\n", false, false},
+		"a worktree":                    {"trees/feat", "", false, false},
+		"below a worktree":              {"trees/feat/sub", "", false, false},
 		"an ignored directory":          {"build/sub", "build/\n", true, true},
 		"one that is taken in":          {"build", "*\n!/build/\n", false, true},
 		"a directory":                   {"src", "", false, true},
@@ -55,6 +56,7 @@ func TestAgentInUnkeptDirectory(t *testing.T) {
 			b.git("add", "-f", ".gitignore")
 			b.git("commit", "-qm", "first")
 			b.git("worktree", "add", "-q", "-b", "feat", filepath.Join(b.dir, "trees", "feat"))
+			b.git("worktree", "add", "-q", "-b", "outside", filepath.Join(b.dir, "..", "feat"))
 			b.git("init", "-q", filepath.Join(b.dir, "other"))
 			dir := filepath.Join(b.dir, c.dir)
 			if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -115,7 +117,7 @@ func TestSubagentInUnkeptDirectory(t *testing.T) {
 	w.hook("UserPromptSubmit", map[string]any{"prompt": "go", "prompt_id": "1"})
 	told := 0
 	for _, agent := range []string{"a1", "a2"} {
-		dir := filepath.Join(b.dir, ".claude", "worktrees", agent)
+		dir := filepath.Join(b.user, "trees", agent)
 		b.git("worktree", "add", "-q", "-b", agent, dir)
 		r := w.hook("PreToolUse", map[string]any{"tool_name": "Bash", "tool_use_id": agent, "agent_id": agent, "cwd": dir})
 		if strings.Contains(string(r.Output), "a subagent works in "+dir) {
@@ -148,7 +150,7 @@ func TestUnkeptDirectoriesOfOneAgent(t *testing.T) {
 		w.hook("UserPromptSubmit", map[string]any{"prompt": "go", "prompt_id": turn})
 		for range 2 {
 			for _, name := range []string{"one", "two"} {
-				dir := filepath.Join(b.dir, "trees", name)
+				dir := filepath.Join(b.user, "trees", name)
 				if turn == 0 && told[name] == 0 {
 					b.git("worktree", "add", "-q", "-b", name, dir)
 				}

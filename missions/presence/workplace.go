@@ -45,6 +45,20 @@ func NoteWorkPlace(m *projects.Mission, e sessions.Event) (notice string) {
 	return notice
 }
 
+// IsKnownUnkept reports whether a directory was looked at in this turn, and nothing that is
+// written there is kept.
+func IsKnownUnkept(m *projects.Mission, dir string) bool {
+	return slices.ContainsFunc(m.Live.Places.InTurn, func(p projects.WorkPlace) bool { return p.Dir == dir && p.Unkept != "" })
+}
+
+// NoteKeptPlace notes that an event's agent works in another mission's workspace, whose
+// snapshots hold what it writes.
+func NoteKeptPlace(m *projects.Mission, e sessions.Event) {
+	if e.Agent == "" {
+		m.Live.Places.Agent = projects.WorkPlace{}
+	}
+}
+
 // MarkUnkeptSaid notes that the agent's user was told what NoteWorkPlace returned.
 func MarkUnkeptSaid(m *projects.Mission, e sessions.Event) {
 	known := &m.Live.Places

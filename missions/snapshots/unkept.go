@@ -26,7 +26,7 @@ func UnkeptReason(m *projects.Mission, dir string) projects.UnkeptReason {
 	switch {
 	case path == "":
 		return ""
-	case isInOwnWorktree(m, path):
+	case IsInOwnWorktree(m, dir):
 		return projects.UnkeptWorktree
 	}
 	rules, err := RecordedRules(m.Project, m.Tip)
@@ -57,9 +57,16 @@ func IgnoredWorkspaceProblem(m *projects.Mission) *missions.Problem {
 	}
 }
 
-// isInOwnWorktree reports whether a path of the workspace is in a worktree of the
-// workspace's own repository.
-func isInOwnWorktree(m *projects.Mission, path string) bool {
+// IsInOwnWorktree reports whether a directory is in the workspace, and there in another
+// worktree of the workspace's own repository.
+func IsInOwnWorktree(m *projects.Mission, dir string) bool {
+	if dir == m.Binding.Workspace {
+		return false
+	}
+	path, within := strings.CutPrefix(projects.ResolveLinks(dir), m.Binding.Workspace+"/")
+	if !within {
+		return false
+	}
 	for end, r := range path + "/" {
 		if r != '/' {
 			continue

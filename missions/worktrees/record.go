@@ -32,6 +32,7 @@ type Place struct {
 	Name    string    `json:"name"`
 	Dir     string    `json:"dir"`
 	Mission string    `json:"mission,omitempty"` // the fork; "" of a plain worktree
+	For     string    `json:"for,omitempty"`     // of a worktree that nobody asked for: the mission whose agent works there
 	Why     string    `json:"why,omitempty"`     // why it is a plain one, or a fork without all of its files
 	At      time.Time `json:"at"`
 

@@ -11,6 +11,7 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/addresses"
+	"github.com/umbra-vcs/umbra/missions/agents"
 	"github.com/umbra-vcs/umbra/missions/forks"
 	"github.com/umbra-vcs/umbra/missions/home"
 	"github.com/umbra-vcs/umbra/missions/projects"
@@ -18,18 +19,20 @@ import (
 	"github.com/umbra-vcs/umbra/missions/trash"
 )
 
-// Steward makes, finds, keeps and removes the forks that agents have for worktrees.
+// Steward makes, finds, keeps and removes the forks that agents have for worktrees, and
+// begins missions in worktrees that were made otherwise.
 type Steward struct {
 	*projects.Desk
 	addresses *addresses.Finder
 	snapshots *snapshots.Taker
 	forks     *forks.Forker
 	trash     *trash.Bin
+	agents    *agents.Launcher
 }
 
 // New makes a Steward.
-func New(d *projects.Desk, a *addresses.Finder, s *snapshots.Taker, f *forks.Forker, b *trash.Bin) *Steward {
-	return &Steward{Desk: d, addresses: a, snapshots: s, forks: f, trash: b}
+func New(d *projects.Desk, a *addresses.Finder, s *snapshots.Taker, f *forks.Forker, b *trash.Bin, l *agents.Launcher) *Steward {
+	return &Steward{Desk: d, addresses: a, snapshots: s, forks: f, trash: b, agents: l}
 }
 
 // Make is the worktree of a name: the one that is there, or a fork of what the mission has
@@ -181,9 +184,9 @@ func missionName(worktree string) string {
 	return "worktree-" + cmp.Or(strings.ReplaceAll(name, "..", "-"), "1")
 }
 
-// At is the fork whose workspace holds a directory, where that is a worktree which an agent
-// of the mission's repository has asked for; nil if there is none, or it is the mission
-// itself.
+// At is the mission whose workspace holds a directory, where that is a worktree which an
+// agent of the mission's repository has asked for, or was found in; nil if there is none, or
+// it is the mission itself.
 func (s *Steward) At(m *projects.Mission, dir string) *projects.Mission {
 	if dir == "" || dir == m.Binding.Workspace {
 		return nil
@@ -270,7 +273,8 @@ func (s *Steward) closeOne(ctx context.Context, m *projects.Mission, p Place) er
 		return nil
 	}
 	f, err := s.MissionByID(p.Mission)
-	if err != nil || f.Parent == nil || f.Parent.Mission != m.ID || f.Stored.Session != "" {
+	isOf := err == nil && (p.For == m.ID || f.Parent != nil && f.Parent.Mission == m.ID)
+	if !isOf || f.Stored.Session != "" {
 		return nil // it was removed, is another's, or its own agent ends it
 	}
 	if _, alive := f.Live.LivingProcess(); alive {
