@@ -38,3 +38,17 @@ func (t *Text) UnmarshalJSON(data []byte) error {
 	*t = Text(raw)
 	return err
 }
+
+// Texts are strings as a document holds them.
+func Texts(list []string) []Text { return converted[Text](list) }
+
+// Strings are what Texts was given.
+func Strings(list []Text) []string { return converted[string](list) }
+
+func converted[T, F ~string](list []F) []T {
+	out := make([]T, len(list))
+	for i, s := range list {
+		out[i] = T(s)
+	}
+	return out
+}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
 )
 
@@ -98,8 +99,8 @@ func collectRules(rules *Rules, root *node) []byte {
 	})
 	slices.SortFunc(doc.Nested, func(a, b nestedEntry) int { return strings.Compare(string(a.Path), string(b.Path)) })
 	slices.SortFunc(doc.Hidden, func(a, b hiddenIgnore) int { return strings.Compare(string(a.Path), string(b.Path)) })
-	doc.Tracked = texts(collectFlagged(root, flagTracked, func(s *summary) int { return s.tracked }))
-	doc.Held = texts(collectFlagged(root, flagHeld, func(s *summary) int { return s.held }))
+	doc.Tracked = gitstore.Texts(collectFlagged(root, flagTracked, func(s *summary) int { return s.tracked }))
+	doc.Held = gitstore.Texts(collectFlagged(root, flagHeld, func(s *summary) int { return s.held }))
 	return encodeDocument(doc)
 }
 

@@ -2,6 +2,7 @@ package capture
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 
@@ -100,18 +101,13 @@ type modeEntry struct {
 func (m *Modes) Document() []byte {
 	doc := modesDocument{
 		Version: documentVersion, File: m.File, Executable: m.Executable,
-		Directory: m.Directory, Empty: texts(m.Empty),
+		Directory: m.Directory, Empty: gitstore.Texts(m.Empty),
 	}
-	paths := make([]string, 0, len(m.Unusual))
-	for path := range m.Unusual {
-		paths = append(paths, path)
-	}
-	slices.Sort(paths)
-	for _, path := range paths {
+	for _, path := range slices.Sorted(maps.Keys(m.Unusual)) {
 		doc.Unusual = append(doc.Unusual, modeEntry{Path: text(path), Mode: KnownPerm(m.Unusual[path])})
 	}
 	for _, group := range m.Links {
-		doc.Links = append(doc.Links, texts(group))
+		doc.Links = append(doc.Links, gitstore.Texts(group))
 	}
 	return encodeDocument(doc)
 }
@@ -124,7 +120,7 @@ func ParseModes(data []byte) (*Modes, error) {
 	}
 	m := &Modes{
 		File: doc.File, Executable: doc.Executable, Directory: doc.Directory,
-		Unusual: make(map[string]uint32, len(doc.Unusual)), Empty: plain(doc.Empty),
+		Unusual: make(map[string]uint32, len(doc.Unusual)), Empty: gitstore.Strings(doc.Empty),
 	}
 	for _, e := range doc.Unusual {
 		if bits, ok := e.Mode.Known(); ok {
@@ -132,7 +128,7 @@ func ParseModes(data []byte) (*Modes, error) {
 		}
 	}
 	for _, group := range doc.Links {
-		m.Links = append(m.Links, plain(group))
+		m.Links = append(m.Links, gitstore.Strings(group))
 	}
 	return m, nil
 }

@@ -11,6 +11,8 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore/secretnames"
 )
 
+type text = gitstore.Text
+
 // rulesDocument is rules.json: what was captured and why not. Ignore files
 // that the snapshot itself holds are not repeated in it.
 type rulesDocument struct {
@@ -101,8 +103,8 @@ func ParseRules(data []byte, files FileReader) (*Recorded, error) {
 	for _, h := range r.doc.Hidden {
 		r.hidden[string(h.Path)] = string(h.Content)
 	}
-	r.tracked = plain(r.doc.Tracked)
-	r.held = plain(r.doc.Held)
+	r.tracked = gitstore.Strings(r.doc.Tracked)
+	r.held = gitstore.Strings(r.doc.Held)
 	slices.Sort(r.tracked)
 	slices.Sort(r.held)
 	r.outside = newOutside(&r.doc)

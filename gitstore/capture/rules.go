@@ -12,6 +12,7 @@ import (
 	"sync"
 	"syscall"
 
+	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/disk"
 	"github.com/umbra-vcs/umbra/gitstore/secretnames"
 	"github.com/umbra-vcs/umbra/gitstore/usergit"
@@ -292,7 +293,7 @@ func (r *Rules) lastTracked(before *Rules) (*usergit.PathSet, error) {
 	if err != nil || then == nil {
 		return nil, err
 	}
-	return usergit.NewPathSet(plain(then.Tracked)), nil
+	return usergit.NewPathSet(gitstore.Strings(then.Tracked)), nil
 }
 
 // lastTrackedIn is lastTracked for a nested repository at a path of the workspace.
@@ -303,7 +304,7 @@ func (r *Rules) lastTrackedIn(path string) (*usergit.PathSet, error) {
 		return nil, err
 	}
 	var below []string
-	for _, p := range plain(then.Tracked) {
+	for _, p := range gitstore.Strings(then.Tracked) {
 		if rest, ok := strings.CutPrefix(p, path+"/"); ok {
 			below = append(below, rest)
 		}
