@@ -29,6 +29,7 @@ var reasons = map[string]string{
 	"secret":      "its name says that it holds credentials",
 	"worktree":    "another worktree of the repository",
 	"reserved":    "a name that stands for .git somewhere, or a directory that Git or Umbra uses",
+	"history":     "the commits of a version system",
 	"budget":      "over the workspace's budget",
 }
 

@@ -132,13 +132,13 @@ func (n *node) lookup(name string) *entry {
 	return nil
 }
 
-const reasonCount = 10
+const reasonCount = 11
 
 // reasons are what entry.reason indexes; the positions are part of the cache
 // file's format.
 func reasons() [reasonCount]Reason {
 	return [...]Reason{"", ReasonSize, ReasonUnreadable, ReasonSpecial, ReasonSecret,
-		ReasonWorktree, ReasonReserved, ReasonBudget, ReasonWithheld, ReasonDepth}
+		ReasonWorktree, ReasonReserved, ReasonBudget, ReasonWithheld, ReasonDepth, ReasonHistory}
 }
 
 func reasonIndex(r Reason) uint8 {

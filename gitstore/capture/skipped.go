@@ -40,8 +40,10 @@ const (
 	// any walk does that somebody makes directories ahead of.
 	ReasonDepth Reason = "depth"
 
-	// ReasonIgnored is only an answer of Recorded.Eligible: ignored paths are
-	// not listed in a record.
+	// ReasonHistory is a directory of commits to which no .git leads.
+	ReasonHistory Reason = "history"
+
+	// ReasonIgnored is an answer of Recorded.Eligible alone: no record lists ignored paths.
 	ReasonIgnored Reason = "ignored"
 )
 

@@ -210,6 +210,9 @@ func (w *walker) list(s *scene, old *node, dirty *dirtyTree) (*sheet, error) {
 	if err := w.names(s, names, old, dirty); err != nil {
 		return nil, err
 	}
+	if w.keepsHistory(s, names) {
+		return nil, &skipError{ReasonHistory}
+	}
 	if names.Has(attributesName) {
 		w.mu.Lock()
 		w.attributes = append(w.attributes, s.at.path)

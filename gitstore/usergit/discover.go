@@ -251,6 +251,21 @@ func (r *Repository) configure(top, dir string) error {
 	return nil
 }
 
+// NamesWorkTree tells whether the settings in a Git directory say where its work tree
+// is. What cannot be read says nothing.
+func NamesWorkTree(gitDir string) bool {
+	for _, name := range []string{"config", "config.worktree"} {
+		config, err := readSettings(filepath.Join(gitDir, name))
+		if err != nil {
+			continue
+		}
+		if _, set := config.last("core.worktree"); set {
+			return true
+		}
+	}
+	return false
+}
+
 // configuredTop resolves core.worktree, "" if dir does not lie in it.
 func configuredTop(gitDir, worktree, dir string) (string, error) {
 	if !filepath.IsAbs(worktree) {

@@ -12,7 +12,7 @@ type rule struct {
 
 // leaves are the packages under gitstore that import nothing of Umbra, but for
 // how files are opened and the points at which they may be killed.
-var leaves = []string{"gitstore/attributes", "gitstore/beneath", "gitstore/databases", "gitstore/disk", "gitstore/durable", "gitstore/failpoint", "gitstore/flock", "gitstore/git", "gitstore/ignore", "gitstore/journal", "gitstore/lock", "gitstore/secretnames", "gitstore/usergit", "gitstore/uuid"}
+var leaves = []string{"gitstore/attributes", "gitstore/beneath", "gitstore/databases", "gitstore/disk", "gitstore/durable", "gitstore/failpoint", "gitstore/flock", "gitstore/git", "gitstore/histories", "gitstore/ignore", "gitstore/journal", "gitstore/lock", "gitstore/secretnames", "gitstore/usergit", "gitstore/uuid"}
 
 // shared is what adapters may import: what is common to agents, never each other.
 var shared = []string{"sessions", "sessions/jsontext", "sessions/jsonlines", "sessions/hooks", "sessions/cmdline", "sessions/secrets"}
@@ -130,6 +130,7 @@ var rules = []rule{
 	{"gitstore/failpoint", nil, "a leaf: nothing at all, but in the build that scripts/crash kills"},
 	{"gitstore/flock", []string{"gitstore/disk"}, "a leaf: who is at work on a file, by its flock"},
 	{"gitstore/git", nil, "a leaf: runs the git program, hermetically"},
+	{"gitstore/histories", nil, "a leaf: in which directories version systems keep commits"},
 	{"gitstore/ignore", nil, "a leaf: ignore rules"},
 	{"gitstore/journal", []string{"gitstore/disk", "gitstore/failpoint", "gitstore/uuid"}, "a leaf: durable writes outside the object store"},
 	{"gitstore/lock", []string{"gitstore/disk"}, "a leaf: kernel locks"},

@@ -1,0 +1,25 @@
+package capture
+
+import (
+	"path/filepath"
+
+	"github.com/umbra-vcs/umbra/gitstore/beneath"
+	"github.com/umbra-vcs/umbra/gitstore/histories"
+	"github.com/umbra-vcs/umbra/gitstore/usergit"
+)
+
+// keepsHistory tells of a directory with commits to which no .git leads. A restore of its
+// files would take commits back. What the user's repository tracks is a fixture, and files.
+func (w *walker) keepsHistory(s *scene, names *beneath.Listing) bool {
+	return s.at.depth > 0 && !s.at.repo.hasBelow(s.at.path) && histories.Keeps(s.at.name, names.Has, func() bool {
+		return usergit.NamesWorkTree(filepath.Join(w.root.Path(), filepath.FromSlash(s.at.path)))
+	})
+}
+
+// mayHaveBegunHistory tells whether changes to files may have made keepsHistory true.
+func mayHaveBegunHistory(at *place, old *node, dirty *dirtyTree) bool {
+	has := func(name string) bool { return old.lookup(name) != nil || dirty.at(name) != nil }
+	return at.depth > 0 && histories.Keeps(at.name, has, func() bool {
+		return dirty.at("config") != nil || dirty.at("config.worktree") != nil
+	})
+}
