@@ -161,3 +161,44 @@ func TestRepositoryThatBorrows(t *testing.T) {
 	}
 	l.worksApart(made, "lender", "other")
 }
+
+// TestGitDirectoryWithoutDotGit: a Git directory that --git-dir or GIT_DIR names comes
+// along, and its settings lead to the fork's files, whether it is ignored or not. The
+// source's worktrees stay the source's.
+func TestGitDirectoryWithoutDotGit(t *testing.T) {
+	for _, ignored := range []bool{false, true} {
+		l := newLab(t)
+		dir := filepath.Join(l.top, ".yadm")
+		l.git(l.top, "init", "-q", "--bare", "-b", "main", ".yadm")
+		l.git(dir, "config", "core.bare", "false")
+		l.git(dir, "config", "core.worktree", l.top)
+		l.write("a", "1\n")
+		l.git(dir, "--git-dir", dir, "add", l.top+"/a")
+		l.git(dir, "--git-dir", dir, "commit", "-q", "-m", "first")
+		l.git(dir, "--git-dir", dir, "worktree", "add", "-q", filepath.Join(l.base, "beside"))
+		if ignored {
+			l.write(".gitignore", ".yadm\n")
+		}
+		now := l.snapshot()
+		past := now
+		past.Now = false
+		for name, src := range map[string]Source{"now": now, "past": past} {
+			made := l.fork(src, l.target(name))
+			if len(made.Left) != 0 {
+				t.Errorf("ignored %v, %s: left %+v", ignored, name, made.Left)
+			}
+			at := filepath.Join(made.Worktree, ".yadm")
+			if top := l.git(made.Worktree, "--git-dir", at, "rev-parse", "--show-toplevel"); top != made.Worktree {
+				t.Errorf("ignored %v, %s: git works in %s", ignored, name, top)
+			}
+			if trees := l.git(made.Worktree, "--git-dir", at, "worktree", "list"); strings.Contains(trees, "beside") {
+				t.Errorf("ignored %v, %s: worktrees %s", ignored, name, trees)
+			}
+		}
+		skip := l.target("skip")
+		skip.CopyIgnored = false
+		if made := l.fork(now, skip); contents(t, made.Worktree)[".yadm/HEAD"] != "" {
+			t.Error("it comes along where nothing ignored was asked for")
+		}
+	}
+}

@@ -176,14 +176,14 @@ func (s *scanner) module(repo *usergit.Repository) string {
 // placeNested makes the copies of nested repositories' git directories, which are below
 // from, and puts each in its place below top, which is seen from the workspace as prefix.
 // What it returns has their settings name the fork, once all of that is there.
-func (k *maker) placeNested(ctx context.Context, repos []nested, from, top, prefix string) (redirect func(context.Context) error, err error) {
+func (k *maker) placeNested(ctx context.Context, s scan, from, top, prefix string) (redirect func(context.Context) error, err error) {
 	root, err := beneath.Open(top)
 	if err != nil {
 		return nil, err
 	}
 	defer root.Close()
 	// A worktree is made once its repository is there.
-	repos = slices.Clone(repos)
+	repos := slices.Clone(s.repos)
 	slices.SortStableFunc(repos, func(a, b nested) int { return cmp.Compare(a.order(), b.order()) })
 	p := &placer{k: k, root: root, from: from, prefix: prefix, placed: map[string]bool{}}
 	var along []nested
@@ -199,7 +199,7 @@ func (k *maker) placeNested(ctx context.Context, repos []nested, from, top, pref
 		p.placed[p.copyOf(repo)] = true
 		along = append(along, repo)
 	}
-	return func(ctx context.Context) error { return p.redirect(ctx, along) }, nil
+	return func(ctx context.Context) error { return p.redirect(ctx, slices.Concat(along, s.dirs)) }, nil
 }
 
 // placer puts repositories in their places below a root.

@@ -159,7 +159,7 @@ func (k *maker) fillRest(ctx context.Context) error {
 	for _, l := range left {
 		k.leave(k.doc.outside(l.Path), l.Reason)
 	}
-	redirect, err := k.placeNested(ctx, k.rest.scan.repos, k.rest.root.Path(), k.doc.Directory, k.doc.outside(""))
+	redirect, err := k.placeNested(ctx, k.rest.scan, k.rest.root.Path(), k.doc.Directory, k.doc.outside(""))
 	if err != nil {
 		return err
 	}

@@ -44,6 +44,7 @@ type scan struct {
 	items []item // directories before what they hold
 	left  []Left
 	repos []nested
+	dirs  []nested // git directories that come along as files, and name a work tree
 	lost  []lostFile
 	files int
 	bytes int64
@@ -172,8 +173,14 @@ func (s *scanner) directory(path string, taken bool, device uint64) error {
 	}
 	if taken {
 		s.add(item{path: path, kind: beneath.Directory, perm: l.st.Perm()})
+		if at := joinPath(s.root.Path(), path); l.gitDir && usergit.NamesWorkTree(at) {
+			s.dirs = append(s.dirs, nested{path: path, gitDir: at, store: true})
+		}
 	}
 	for _, e := range l.entries {
+		if taken && l.gitDir && e.name == "worktrees" {
+			continue // they are the source's
+		}
 		if err := s.entry(join(path, e.name), e, l.st.Device); err != nil {
 			return err
 		}
@@ -189,6 +196,7 @@ type listed struct {
 	st         beneath.Stat
 	pseudo     bool     // another file system begins there whose files are on no disk
 	repository bool     // there is a ".git" in it
+	gitDir     bool     // there is in it what makes a git directory
 	entries    []stated // sorted; those alone that may come along or hold what may
 }
 
@@ -221,6 +229,7 @@ func (s *scanner) list(dir *beneath.Dir, path string, above uint64) (listed, err
 		return l, err
 	}
 	l.repository = s.names.Has(".git")
+	l.gitDir = s.names.Has("HEAD") && s.names.Has("objects") && s.names.Has("refs")
 	s.at = append(s.at[:0], path...)
 	if path != "" {
 		s.at = append(s.at, '/')

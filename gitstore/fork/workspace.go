@@ -123,7 +123,7 @@ func (k *maker) fillWorkspace(ctx context.Context) (*written, error) {
 			return nil, err
 		}
 		k.made.Left = append(k.made.Left, left...)
-		if redirect, err = k.placeNested(ctx, k.scan.repos, k.live.Path(), k.doc.workspace(), ""); err != nil {
+		if redirect, err = k.placeNested(ctx, k.scan, k.live.Path(), k.doc.workspace(), ""); err != nil {
 			return nil, err
 		}
 		if err := finishDirectories(j); err != nil {
