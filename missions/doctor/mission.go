@@ -109,6 +109,10 @@ func (x *Examination) CheckWorkspace(ctx context.Context, m *projects.Mission) e
 	if m.IsWorkspaceGone() {
 		return nil
 	}
+	if err := x.Examiner.LentError(m); err != nil && x.Examiner.SideForkOf(m) == nil {
+		e := missions.AsError(err)
+		x.report(missions.Problem{Project: m.Project.Name, Mission: m.Name, Message: e.Message, Fix: e.Hint}, nil)
+	}
 	problem, err := x.Examiner.rooms.Snapshots.GitProblem(ctx, m)
 	if err != nil {
 		return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -206,7 +207,15 @@ func TestInPlaceEnds(t *testing.T) {
 				if problems := k.missionNamed("live").Problems; len(problems) != 1 || !strings.Contains(problems[0], "umbra mission resume live puts the files of live back first") {
 					t.Errorf("said: %q", problems)
 				}
-				_, err := k.local.LeaveFork(context.Background(), missions.LeaveForkRequest{Caller: k.caller(), Fork: fork.Name})
+				d, err := k.local.Doctor(context.Background(), missions.DoctorRequest{Caller: k.caller()})
+				lent := func(p missions.Problem) bool {
+					return p.Mission == "live" && p.Message == "live is parked, and its workspace has the files of its side fork "+fork.Name &&
+						strings.HasSuffix(p.Fix, "umbra mission resume live puts the files of live back first")
+				}
+				if err != nil || !slices.ContainsFunc(d.Problems, lent) {
+					t.Errorf("doctor: %+v, %v", d.Problems, err)
+				}
+				_, err = k.local.LeaveFork(context.Background(), missions.LeaveForkRequest{Caller: k.caller(), Fork: fork.Name})
 				if e := missions.AsError(err); e.Kind != missions.KindBusy || !strings.Contains(e.Hint, "umbra mission resume live") {
 					t.Errorf("left: %v", err)
 				}
