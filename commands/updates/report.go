@@ -58,7 +58,8 @@ func runReport(c *call.Call, stay bool) error {
 	if m, err := svc.Mission(ctx, missions.MissionRequest{Caller: caller, Name: done.Update.FromID}); err == nil && m.SideForkOf != "" && !stay {
 		left, err := svc.LeaveFork(ctx, missions.LeaveForkRequest{Caller: caller, Fork: m.ID})
 		if err != nil {
-			c.Notice("it is reported; the side fork is not left: %s", missions.AsError(err).Message)
+			e := missions.AsError(err)
+			c.Notice("it is reported; the side fork is not left: %s (%s)", e.Message, e.Hint)
 		} else if done.Left = &left; left.Resume == "" && !left.Beside {
 			done.State = missions.StateIdle // its agent is there again then
 		}

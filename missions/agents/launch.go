@@ -110,7 +110,7 @@ func (l *Launcher) PrepareLaunch(ctx context.Context, m *projects.Mission, r mis
 	m.Live.LaunchedAt, m.Live.MissingHooks, m.Live.Numbering = l.InstantNow(), nil, nil
 	if r.KeeperPID > 0 {
 		keeper := l.ProcessByPID(r.KeeperPID)
-		m.Live.Keeper, m.Live.Agent, m.Live.KeeperChild = &keeper, nil, nil
+		m.Live.Keeper, m.Live.Agent, m.Live.KeeperChild, m.Live.KeeperPath = &keeper, nil, nil, keeperPath(m, r)
 	}
 	if parent := l.ParkedParent(m); parent != nil && !headless {
 		launch.LookIn = parent.Live.SideFork.IdleTimeout
@@ -140,6 +140,29 @@ func (l *Launcher) PrepareLaunch(ctx context.Context, m *projects.Mission, r mis
 	l.SaveLiveState(m)
 	launch.Mission = l.presence.MissionView(m)
 	return launch, nil
+}
+
+// keeperPath is the PATH in which a keeper looks for the program of an agent, "" where its user
+// has given the agent another, whose value the keeper alone knows.
+func keeperPath(m *projects.Mission, r missions.LaunchRequest) string {
+	if slices.Contains(m.EnvNames, "PATH") || slices.Contains(r.EnvNames, "PATH") {
+		return ""
+	}
+	return r.Caller.Env["PATH"]
+}
+
+// CheckProgram refuses a mission whose program a keeper would not find that looks for it in a
+// PATH. A PATH that is not known refuses nothing.
+func CheckProgram(m *projects.Mission, path string) error {
+	if path == "" || len(m.Command) == 0 {
+		return nil
+	}
+	dir := m.Cwd()
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		dir = m.Binding.Workspace
+	}
+	_, err := missions.LookPath(m.Command[0], dir, path)
+	return err
 }
 
 // prepareAgentCommand lets the adapter make the command line of an agent that it knows.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -27,11 +28,13 @@ type keptAgent struct {
 	launch missions.Launch
 	agent  *exec.Cmd
 	ended  chan struct{}
+	path   string // has the agent's program
 }
 
 func (k *keptAgent) keeper() missions.Caller {
 	c := k.caller()
 	c.Binary = "/usr/bin/umbra"
+	c.Env["PATH"] = k.path
 	return c
 }
 
@@ -44,7 +47,10 @@ func newKeptAgent(t *testing.T) *keptAgent {
 	if err != nil {
 		t.Fatal(err)
 	}
-	k := &keptAgent{talker: newTalker(b), id: m.ID}
+	k := &keptAgent{talker: newTalker(b), id: m.ID, path: t.TempDir()}
+	if err := os.WriteFile(filepath.Join(k.path, "claude"), nil, 0o755); err != nil {
+		t.Fatal(err)
+	}
 	k.mission = m.ID
 	launch, err := b.local.Launch(context.Background(), missions.LaunchRequest{Caller: k.keeper(), Mission: m.ID, KeeperPID: os.Getpid()})
 	if err != nil {

@@ -24,6 +24,7 @@ type Live struct {
 type ProcessState struct {
 	Keeper      *lock.Owner `json:"keeper,omitempty"`
 	KeeperChild *lock.Owner `json:"child,omitempty"` // the agent, or a script that starts the agent
+	KeeperPath  string      `json:"path,omitempty"`  // the PATH in which the keeper looks for programs
 	Agent       *lock.Owner `json:"agent,omitempty"`
 	AgentNamed  bool        `json:"agent_named,omitempty"` // a hook named Agent; else it is the keeper's child
 	EndedAgent  *lock.Owner `json:"ended,omitempty"`       // the agent whose end its keeper has reported

@@ -47,6 +47,24 @@ func ReturnFiles(ctx context.Context, rs *Restorer, m *projects.Mission, c missi
 	return result, rs.snapshots.WriteMetaRecord(ctx, m, "has its workspace again")
 }
 
+// CheckReturn is why ReturnFiles would be refused, as far as that is known before any file is
+// looked at. The caller holds the workspace.
+func CheckReturn(ctx context.Context, rs *Restorer, m *projects.Mission) error {
+	target, err := addresses.SnapshotByID(m.Project, m.LentTo().Snapshot)
+	if err != nil {
+		return err
+	}
+	if err := rs.Space.CheckRoom(); err != nil {
+		return err
+	}
+	job := &Job{Kind: "restore", target: target, Files: &FilesPlan{}}
+	if err := rs.PlanGit(ctx, m, job, target); err != nil || len(job.Refusals) == 0 {
+		return err
+	}
+	e := missions.AsError(joinRefusals(job.Refusals))
+	return missions.Errorf(e.Kind, strings.TrimSuffix(e.Hint, "; or --force"), "%s", e.Message)
+}
+
 // endLending notes that a mission which has lent its workspace has its files again.
 func endLending(m *projects.Mission, op projects.Operation) {
 	if lent := m.LentTo(); lent != nil && op.Kind == string(missions.TriggerRestore) && op.Target == lent.Snapshot && len(op.Paths) == 0 {

@@ -136,6 +136,9 @@ func (x *Exchanger) mayEnter(m *projects.Mission, r missions.EnterForkRequest) e
 	if err := x.CheckPrompt(m.Agent, m.AgentName(), r.Topic); err != nil {
 		return missions.Errorf(missions.KindUsage, "leave the topic out, and type it in the fork", "%w", err)
 	}
+	if err := agents.CheckProgram(m, m.Live.KeeperPath); err != nil && !hasForeignTerminal(m) {
+		return missions.Errorf(missions.KindFailed, "put it back: the fork is launched with it", "%w", err)
+	}
 	return x.Space.CheckRoom()
 }
 
@@ -156,6 +159,9 @@ func (x *Exchanger) LeaveFork(ctx context.Context, r missions.LeaveForkRequest) 
 		return missions.SideForkResult{}, x.noSideForkError(m)
 	}
 	r.Fork, r.Parent = m.ID, parent.ID
+	if err := x.mayReturn(ctx, m, r); err != nil {
+		return missions.SideForkResult{}, err
+	}
 	stays := x.lender.staysNote(ctx, parent)
 	if r.Preview {
 		plan := planOf(parent, m)
@@ -218,6 +224,11 @@ func isFresh(fork, parent *projects.Mission, r missions.EnterForkRequest) bool {
 // ended yet: it makes the fork, or promotes it.
 func (x *Exchanger) Prepare(ctx context.Context, m *projects.Mission, a projects.Action) (projects.Action, error) {
 	if a.Enter == nil {
+		if h := m.Live.Handover; h == nil || !h.ToldToEnd {
+			if err := x.mayReturn(ctx, m, *a.Leave); err != nil {
+				return a, err
+			}
+		}
 		x.reportIdle(ctx, m, *a.Leave)
 		return a, x.promote(ctx, m, *a.Leave)
 	}

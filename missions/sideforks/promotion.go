@@ -23,6 +23,11 @@ func (x *Exchanger) LeaveByPromotion(ctx context.Context, fork, parent *projects
 		}
 		return x.promotes.PromoteFork(ctx, fork, parent, r)
 	}
+	if inTerminal {
+		if err := x.mayReturn(ctx, fork, missions.LeaveForkRequest{Caller: r.Caller, Parent: parent.ID}); err != nil {
+			return missions.PromoteResult{}, err
+		}
+	}
 	planned, beside := r, fork.IsBeside()
 	planned.Preview, planned.WhenIdle = true, false
 	plan, err := x.promotes.PromoteFork(ctx, fork, parent, planned)
