@@ -7,10 +7,14 @@ import (
 
 // ForkRequest asks for missions that begin where another is, or was.
 type ForkRequest struct {
-	Caller    Caller   `json:"caller"`
-	From      string   `json:"from"` // mission or moment; "" is the default mission now
-	InPlace   bool     `json:"-"`    // without a workspace: the fork is to have its parent's for a while
-	ID        string   `json:"-"`    // of one fork, where a room of this process has noted it before; "" makes one
+	Caller Caller `json:"caller"`
+	From   string `json:"from"` // mission or moment; "" is the default mission now
+	// Session and Message name the moment instead of From: a message's id, as the agent's
+	// own file has it, and that file, or its session's id.
+	Session   string   `json:"session,omitempty"`
+	Message   string   `json:"message,omitempty"`
+	InPlace   bool     `json:"-"` // without a workspace: the fork is to have its parent's for a while
+	ID        string   `json:"-"` // of one fork, where a room of this process has noted it before; "" makes one
 	Name      string   `json:"name,omitempty"`
 	NameTyped bool     `json:"name_typed,omitempty"` // Name was typed, and is made of no other mission's
 	Count     int      `json:"count"`                // 0 is one, named without a number
@@ -40,6 +44,10 @@ type ForkRequest struct {
 func (r ForkRequest) Check() error {
 	usage := func(hint, format string, args ...any) error { return Errorf(KindUsage, hint, format, args...) }
 	switch {
+	case (r.Session == "") != (r.Message == ""):
+		return usage("umbra fork --session FILE --at ID", "a message is named by its session's file and its own id")
+	case r.Session != "" && r.From != "":
+		return usage("choose one", "the moment is named twice: by %s and by a message", r.From)
 	case r.Count < 0 || r.Count > 100:
 		return usage("give a number from 1 to 100", "--count %d makes no sense", r.Count)
 	case (r.Count > 0 || len(r.Prompts) > 1) && r.Workspace != "":

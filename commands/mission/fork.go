@@ -1,7 +1,10 @@
 package mission
 
 import (
+	"slices"
+
 	"github.com/umbra-vcs/umbra/commands/call"
+	"github.com/umbra-vcs/umbra/commands/flags"
 	"github.com/umbra-vcs/umbra/commands/forks"
 	"github.com/umbra-vcs/umbra/commands/keeper"
 	"github.com/umbra-vcs/umbra/commands/print"
@@ -13,6 +16,7 @@ import (
 
 func Fork() *call.Verb {
 	var o missionNewOptions
+	var of message
 	return &call.Verb{
 		Prints: []any{missions.Mission{}},
 		Name:   "fork", Args: "[MOMENT]", Max: 1, After: "[-- COMMAND…]",
@@ -20,19 +24,47 @@ func Fork() *call.Verb {
 		Long: `Waits until a running source is idle, saying what it waits for, and takes a
 snapshot of it; a past moment needs no waiting. Then makes the new mission with
 its own ref, workspace and session, and launches the agent in it. The source is
-left as it is. It is short for umbra mission new --clone.`,
-		Flags: append(o.flags(), o.forkFlags()...),
+left as it is. It is short for umbra mission new --clone.
+
+With --session and --at it forks from a message: the files of the first snapshot
+that has the message, and the conversation up to it. From a prompt, or a call of
+a tool, it forks what was there before. A message is named by the id that it has
+in its agent's own file; --json makes the fork and launches no agent.`,
+		Flags: slices.Concat(o.flags(), o.forkFlags(), of.flags()),
 		Verbs: []*call.Verb{restores.Promote(OfferRemoval), forks.Run(), forks.Enter(), forks.Exit(), updates.Report()},
 		Run: func(c *call.Call) error {
+			o.noLaunch = o.noLaunch || c.JSON && of.session != ""
 			if err := o.check(c, true); err != nil {
 				return err
 			}
-			return failing(c, o, runFork(c, o, c.Arg(0)))
+			return failing(c, o, runFork(c, o, c.Arg(0), of))
 		},
 	}
 }
 
-func runFork(c *call.Call, o missionNewOptions, from string) error {
+// message is one of a conversation, as another program that shows it knows it.
+type message struct{ session, id string }
+
+func (m *message) flags() []flags.Flag {
+	return []flags.Flag{
+		flags.String("session", "fork from a message of an agent's session: its `FILE`, or the session's id", &m.session),
+		flags.String("at", "the message's `ID` in that file", &m.id),
+	}
+}
+
+// command is what was typed.
+func (m message) command(from string) string {
+	command := "umbra fork"
+	if from != "" {
+		command += " " + home.ShellQuote(from)
+	}
+	if m.session != "" {
+		command += " --session " + home.ShellQuote(m.session) + " --at " + home.ShellQuote(m.id)
+	}
+	return command
+}
+
+func runFork(c *call.Call, o missionNewOptions, from string, of message) error {
 	vars, err := o.vars.Read(c)
 	if err != nil {
 		return err
@@ -42,17 +74,13 @@ func runFork(c *call.Call, o missionNewOptions, from string) error {
 	}
 	svc, caller, ctx, err := c.Asking()
 	if err == nil {
-		again := "umbra fork"
-		if from != "" {
-			again += " " + home.ShellQuote(from)
-		}
-		err = mayStart(c, o, vars, "", again)
+		err = mayStart(c, o, vars, "", of.command(from))
 	}
 	if err != nil {
 		return err
 	}
 	r, err := svc.Fork(ctx, missions.ForkRequest{
-		Caller: caller, From: from, Name: o.name, NameTyped: true, Count: o.count, Workspace: o.workspace, Prompt: o.prompt, Again: o.again,
+		Caller: caller, From: from, Session: of.session, Message: of.id, Name: o.name, NameTyped: true, Count: o.count, Workspace: o.workspace, Prompt: o.prompt, Again: o.again,
 		Command: c.After, EnvNames: vars.Names(), Ignored: o.ignored, Config: o.config, NoWait: o.noWait, Timeout: o.wait,
 		Launching: o.launching(), Yes: c.Yes, Force: o.force,
 	})

@@ -108,7 +108,7 @@ func runMissionNew(c *call.Call, o missionNewOptions) error {
 		return err
 	}
 	if o.clone != "" {
-		return failing(c, o, runFork(c, o, o.clone))
+		return failing(c, o, runFork(c, o, o.clone, message{}))
 	}
 	return failing(c, o, newMission(c, o))
 }

@@ -70,7 +70,7 @@ func snapshotLessons() []lesson {
 		{"fork", []string{
 			"umbra fork login --name other     # as it is now",
 			`umbra fork login@1.0 --name again --prompt "another way, please"`,
-			"umbra fork login --name try --count 2",
+			"umbra fork login --name try --count 2", "umbra fork --session SESSION.jsonl --at ID --json || true # from a message, as another program knows it",
 		}, "fork enter, promote, fork report, mission new, mission ls, restore"},
 		{"fork run", []string{
 			`umbra fork run login --prompt "another way, please" --prompt "and shout it"`,

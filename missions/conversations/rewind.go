@@ -46,8 +46,8 @@ func (l *Library) moveCutToLine(p *projects.Project, a sessions.Branching, plan 
 		return err
 	}
 	defer r.Close()
-	cut, ok, err := a.CutAfter(io.LimitReader(r, plan.Cut.Length), line)
-	if ok {
+	cut, end, err := a.CutAfter(io.LimitReader(r, plan.Cut.Length), line)
+	if end > 0 {
 		plan.Cut, plan.IsEmpty = cut, cut.Length == 0
 	}
 	return err

@@ -33,11 +33,28 @@ func (f *Forker) Fork(ctx context.Context, r missions.ForkRequest) (missions.For
 			return missions.ForkResult{}, err // before anything is made
 		}
 	}
+	if r.Session != "" {
+		return f.forkMessage(ctx, r)
+	}
 	at, present, err := f.ForkPoint(ctx, r)
 	if err != nil {
 		return missions.ForkResult{}, err
 	}
-	return f.forkWholeMoment(ctx, at, present, r)
+	return f.forkWholeMoment(ctx, forkPoint{ResolvedMoment: at, isPresent: present}, r)
+}
+
+// forkPoint is what forks begin with.
+type forkPoint struct {
+	addresses.ResolvedMoment
+	isPresent bool                            // it is what is there now
+	plan      *conversations.ConversationPlan // of the conversation; nil: as much as the moment has
+}
+
+func (p forkPoint) planCut(l *conversations.Library) (*conversations.ConversationPlan, error) {
+	if p.plan != nil {
+		return p.plan, nil
+	}
+	return l.PlanCut(p.Mission, p.Snapshot.Snapshot)
 }
 
 // ForkAtRest is Fork for a mission whose agent is known to be at rest: of a snapshot in its
@@ -56,41 +73,42 @@ func (f *Forker) ForkAtRest(ctx context.Context, m *projects.Mission, snapshot g
 	if err != nil {
 		return missions.ForkResult{}, err
 	}
-	return f.forkWholeMoment(ctx, at, snapshot.IsZero(), r)
+	return f.forkWholeMoment(ctx, forkPoint{ResolvedMoment: at, isPresent: snapshot.IsZero()}, r)
 }
 
 // forkWholeMoment is forkMoment, once more with all of the conversation if the agent has
 // rewritten that.
-func (f *Forker) forkWholeMoment(ctx context.Context, at addresses.ResolvedMoment, present bool, r missions.ForkRequest) (missions.ForkResult, error) {
-	result, err := f.forkMoment(ctx, at, present, r)
+func (f *Forker) forkWholeMoment(ctx context.Context, at forkPoint, r missions.ForkRequest) (missions.ForkResult, error) {
+	result, err := f.forkMoment(ctx, at, r)
 	if errors.Is(err, errConversationRewritten) {
-		if at, err = f.takeSourceSnapshot(ctx, at.Mission, true); err != nil {
+		whole, err := f.takeSourceSnapshot(ctx, at.Mission, true)
+		if err != nil {
 			return missions.ForkResult{}, err
 		}
-		result, err = f.forkMoment(ctx, at, false, r)
+		return f.forkMoment(ctx, forkPoint{ResolvedMoment: whole}, r)
 	}
 	return result, err
 }
 
-// forkMoment makes the forks of one moment; present says that the moment is now.
-func (f *Forker) forkMoment(ctx context.Context, at addresses.ResolvedMoment, present bool, r missions.ForkRequest) (missions.ForkResult, error) {
+// forkMoment makes the forks of one moment.
+func (f *Forker) forkMoment(ctx context.Context, at forkPoint, r missions.ForkRequest) (missions.ForkResult, error) {
 	result := missions.ForkResult{}
 	if at.CheckMachine() != nil { // its agent's stores here are those of who forks it
 		at.Binding.AgentVars = agents.AgentVars(f.Adapter(at.Agent), projects.CallerEnv(r.Caller))
 	}
-	single, err := f.singleRequests(at, r)
+	single, err := f.singleRequests(at.ResolvedMoment, r)
 	if err != nil {
 		return missions.ForkResult{}, err
 	}
 	for _, one := range single {
-		if err := f.checkForkAgent(at, one); err != nil {
+		if err := f.checkForkAgent(at.ResolvedMoment, one); err != nil {
 			return missions.ForkResult{}, err
 		}
 	}
 	if result.Source, err = f.snapshots.LogEntry(ctx, at.Mission, at.Snapshot, nil); err != nil {
 		return missions.ForkResult{}, err
 	}
-	if err := f.makeForks(ctx, at, present, r, &result); err != nil {
+	if err := f.makeForks(ctx, at, r, &result); err != nil {
 		return missions.ForkResult{}, err
 	}
 	return result, nil
@@ -233,8 +251,8 @@ func (f *Forker) takeSourceSnapshot(ctx context.Context, m *projects.Mission, wh
 // makeForks makes all forks, or none. Names and journal entries come first, then
 // workspaces, then conversations and records. Each fork's ref comes last: it is the
 // commit point.
-func (f *Forker) makeForks(ctx context.Context, at addresses.ResolvedMoment, present bool, r missions.ForkRequest, result *missions.ForkResult) (err error) {
-	jobs, err := f.ReserveNames(ctx, at, r)
+func (f *Forker) makeForks(ctx context.Context, at forkPoint, r missions.ForkRequest, result *missions.ForkResult) (err error) {
+	jobs, err := f.ReserveNames(ctx, at.ResolvedMoment, r)
 	published := 0
 	defer func() {
 		for _, job := range jobs[published:] {
@@ -246,8 +264,8 @@ func (f *Forker) makeForks(ctx context.Context, at addresses.ResolvedMoment, pre
 		return err
 	}
 	for _, job := range jobs {
-		job.isPresent = present
-		if present && !r.InPlace {
+		job.moment = at
+		if at.isPresent && !r.InPlace {
 			for _, problem := range presence.UnforkedProblems(at.Mission, job.copiesIgnored()) {
 				job.notes = append(job.notes, problem.Message+", and not in the fork")
 			}

@@ -16,7 +16,6 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore/records"
 	"github.com/umbra-vcs/umbra/gitstore/shadow"
 	"github.com/umbra-vcs/umbra/missions"
-	"github.com/umbra-vcs/umbra/missions/addresses"
 	"github.com/umbra-vcs/umbra/missions/agents"
 	"github.com/umbra-vcs/umbra/missions/conversations"
 	"github.com/umbra-vcs/umbra/missions/home"
@@ -28,8 +27,7 @@ import (
 // forkJob is one fork being made.
 type forkJob struct {
 	forker       *Forker
-	moment       addresses.ResolvedMoment
-	isPresent    bool // at is what is there now
+	moment       forkPoint
 	request      missions.ForkRequest
 	configChoice agents.ConfigChoice
 	copyLimit    int64 // bytes of ignored files copied without asking
@@ -220,7 +218,7 @@ func (j *forkJob) makeSession() error {
 		j.notes = append(j.notes, j.moment.NoCopyReason())
 		return nil
 	}
-	plan, err := j.forker.conversations.PlanCut(j.moment.Mission, j.moment.Snapshot.Snapshot)
+	plan, err := j.moment.planCut(j.forker.conversations)
 	if errors.Is(err, sessions.ErrNoSession) || err == nil && plan.IsEmpty {
 		note := "nothing was said yet"
 		if then, err := j.moment.Project.ReadStored(j.moment.Snapshot.Record); err == nil && then.ConversationLeftOut {
@@ -243,7 +241,7 @@ func (j *forkJob) makeSession() error {
 	if j.placedSession, err = j.forker.conversations.PlaceConversation(j.moment.Project, plan, j.env(), to); err != nil {
 		return err
 	}
-	if j.placedSession.FileDiffers && j.isPresent {
+	if j.placedSession.FileDiffers && j.moment.isPresent {
 		return errConversationRewritten
 	}
 	j.doc.SessionFiles = j.placedSession.Files
@@ -301,8 +299,8 @@ func (j *forkJob) complete(ctx context.Context) error {
 	}
 	failpoint.Hit("fork.flushed")
 	j.mission = m
-	j.forker.updates.NoteCopy(j.moment.Mission, j.placedSession.Move.OldID, j.placedSession.ID, j.isPresent)
-	if j.isPresent {
+	j.forker.updates.NoteCopy(j.moment.Mission, j.placedSession.Move.OldID, j.placedSession.ID, j.moment.isPresent)
+	if j.moment.isPresent {
 		return j.forker.updates.Peek(j.moment.Mission, j.id)
 	}
 	return nil
@@ -408,7 +406,7 @@ func (j *forkJob) buildMission() (*projects.Mission, error) {
 	}
 	j.leaveWithoutWorkspace(m)
 	m.InheritedSession = j.placedSession.Inherited
-	if j.isPresent && m.Stored.Session != "" {
+	if j.moment.isPresent && m.Stored.Session != "" {
 		m.Notes = snapshots.UntoldNotes(j.moment.Mission, snapshots.NoteRestore, projects.IsForeignAdapter(j.forker.Adapter(m.Agent)))
 	}
 	if j.forker.Adapter(m.Agent) != nil {

@@ -41,7 +41,7 @@ func (f *Forker) ReserveNames(ctx context.Context, at addresses.ResolvedMoment, 
 	}
 	var jobs []*forkJob
 	for n, r := range single {
-		job := &forkJob{forker: f, moment: at, request: r, configChoice: choice, copyLimit: config.Fork.CopyLimit, id: cmp.Or(r.ID, f.NewID())}
+		job := &forkJob{forker: f, moment: forkPoint{ResolvedMoment: at}, request: r, configChoice: choice, copyLimit: config.Fork.CopyLimit, id: cmp.Or(r.ID, f.NewID())}
 		if job.name, err = f.forkName(at, r, n); err != nil {
 			return jobs, err
 		}

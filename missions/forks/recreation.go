@@ -125,7 +125,7 @@ func (f *Forker) remakeWorkspace(ctx context.Context, m *projects.Mission, direc
 		return nil, fmt.Errorf("what is left of the lost workspace: %w", err)
 	}
 	job := &forkJob{
-		forker: f, moment: addresses.ResolvedMoment{Mission: m, Snapshot: projects.NumberedSnapshot{Snapshot: m.Tip}},
+		forker: f, moment: forkPoint{ResolvedMoment: addresses.ResolvedMoment{Mission: m, Snapshot: projects.NumberedSnapshot{Snapshot: m.Tip}}},
 		copyLimit: limit, id: m.ID, name: m.Name, directory: directory,
 	}
 	if err := job.begin(ctx); err != nil {

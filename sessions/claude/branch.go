@@ -29,22 +29,12 @@ func (Adapter) WentBack(end, after io.Reader, written int64) (string, bool, bool
 	return line, back, true, nil
 }
 
-// CutAfter implements sessions.Branching.
-func (Adapter) CutAfter(r io.Reader, line string) (sessions.Cut, bool, error) {
-	c := &cutter{}
-	split := jsonlines.Splitter{Line: func(b []byte, start int64) error {
-		err := c.Line(b, start)
-		if err == nil && string(c.last) == line {
-			err = errFound
-		}
-		return err
-	}}
-	err := split.Drain(r)
-	if !errors.Is(err, errFound) {
-		return sessions.Cut{}, false, err
-	}
-	cut, _ := c.Cut()
-	return cut, true, nil
+// CutAfter implements sessions.Addressed: a message is a line, and its id the line's.
+func (Adapter) CutAfter(r io.Reader, message string) (sessions.Cut, int64, error) {
+	return jsonlines.CutAfter(r, &cutter{}, func(b []byte) jsonlines.Part {
+		l, _ := parseLine(b)
+		return jsonlines.PartOf(message, string(l.uuid))
+	})
 }
 
 // parents tells of lines what each goes on from, "" for nothing.

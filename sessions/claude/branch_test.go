@@ -44,10 +44,10 @@ func TestWentBack(t *testing.T) {
 				continue
 			}
 			met++
-			cut, ok, err := Adapter{}.CutAfter(bytes.NewReader(kept), line)
+			cut, end, err := Adapter{}.CutAfter(bytes.NewReader(kept), line)
 			left := linesOf(kept[:cut.Length])
-			if end, _ := parseLine(left[len(left)-1]); !ok || err != nil || string(end.uuid) != line || cut.Events != len(left) || cut.Length >= plain.Length {
-				t.Errorf("%s: at %q it is cut after %s, %d lines: %+v %v (%v)", name, words(m), end.uuid, len(left), cut, ok, err)
+			if last, _ := parseLine(left[len(left)-1]); end != cut.Length || err != nil || string(last.uuid) != line || cut.Events != len(left) || cut.Length >= plain.Length {
+				t.Errorf("%s: at %q it is cut after %s, %d lines: %+v %d (%v)", name, words(m), last.uuid, len(left), cut, end, err)
 			}
 		}
 	}
@@ -125,9 +125,9 @@ func TestWentBackTo(t *testing.T) {
 	if line, back, told, err := (Adapter{}).WentBack(strings.NewReader(answerLine("a2", "p2")), strings.NewReader(prompt), 0); told || back || err != nil {
 		t.Errorf("of an end without a prompt: %q %v (%v, %v)", line, back, told, err)
 	}
-	for line, want := range map[string]int{"a1": len(one), "p1": 0, "x": 0} {
-		if cut, ok, err := (Adapter{}).CutAfter(strings.NewReader(two), line); cut.Length != int64(want) || ok != (line != "x") || err != nil {
-			t.Errorf("cut after %s: %+v %v (%v)", line, cut, ok, err)
+	for line, want := range map[string][2]int{"a1": {len(one), len(one)}, "p1": {0, strings.Index(one, "\n") + 1}, "x": {}} {
+		if cut, end, err := (Adapter{}).CutAfter(strings.NewReader(two), line); cut.Length != int64(want[0]) || end != int64(want[1]) || err != nil {
+			t.Errorf("cut after %s: %+v %d (%v)", line, cut, end, err)
 		}
 	}
 	if _, _, _, err := (Adapter{}).WentBack(strings.NewReader(two), brokenReader{}, 0); err == nil {

@@ -24,6 +24,21 @@ func (Adapter) CutEnd(r io.Reader, from int64) (sessions.Cut, bool, error) {
 	return jsonlines.CutEnd(r, from, &cutter{})
 }
 
+// CutAfter implements sessions.Addressed: a message is an item of the model's, or what the
+// user typed, as it is told to people.
+func (Adapter) CutAfter(r io.Reader, message string) (sessions.Cut, int64, error) {
+	return jsonlines.CutAfter(r, &cutter{}, func(b []byte) jsonlines.Part {
+		l, _ := parseLine(b)
+		switch {
+		case l.kind == "response_item":
+			return jsonlines.PartOf(message, l.text("id"))
+		case l.classify() == classPrompt:
+			return jsonlines.PartOf(message, jsontext.Text(jsontext.Lookup(l.get("item"), "id")))
+		}
+		return jsonlines.Beside
+	})
+}
+
 type cutter struct {
 	length  int64 // bytes up to the last good end
 	certain int64 // where the first prompt ends, before which nothing matters; 0 if there was none

@@ -1,6 +1,7 @@
 package gemini
 
 import (
+	"cmp"
 	"io"
 
 	"github.com/umbra-vcs/umbra/sessions"
@@ -18,6 +19,23 @@ func (Adapter) Cut(r io.Reader) (sessions.Cut, error) {
 // is not told.
 func (Adapter) CutEnd(r io.Reader, from int64) (sessions.Cut, bool, error) {
 	return jsonlines.CutEnd(r, from, &cutter{})
+}
+
+// CutAfter implements sessions.Addressed. A message of which the client has written a
+// list of all messages alone has no end of its own, unless it is the last of them.
+func (Adapter) CutAfter(r io.Reader, id string) (sessions.Cut, int64, error) {
+	return jsonlines.CutAfter(r, &cutter{}, func(b []byte) jsonlines.Part {
+		l, _ := parseLine(b)
+		switch {
+		case l.rewind != nil:
+			return jsonlines.Next
+		case l.replaces():
+			last := ""
+			messages(l.list, func(m message) { last = string(m.id) })
+			return jsonlines.PartOf(id, cmp.Or(last, "none"))
+		}
+		return jsonlines.PartOf(id, string(l.message.id))
+	})
 }
 
 type cutter struct {

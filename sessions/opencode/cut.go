@@ -11,19 +11,39 @@ import (
 // Cut finds the end of the last answer that the agent can go on from. It reads
 // once, and holds the ids of the prompts and the open tool calls.
 func (Adapter) Cut(r io.Reader) (sessions.Cut, error) {
-	c := &cutter{prompts: map[string]bool{}}
-	split := jsonlines.Splitter{Line: c.line}
-	if err := split.Drain(r); err != nil {
-		return sessions.Cut{}, err
-	}
-	cut := sessions.Cut{Length: c.length, Events: c.kept, Dropped: c.events - c.kept}
+	return jsonlines.Cut(r, newCutter())
+}
+
+func newCutter() *cutter { return &cutter{prompts: map[string]bool{}} }
+
+// Cut implements jsonlines.Cutter. What came before may matter wherever it is cut.
+func (c *cutter) Cut() (cut sessions.Cut, certain int64) {
+	cut = sessions.Cut{Length: c.length, Events: c.kept, Dropped: c.events - c.kept}
 	for _, call := range c.open {
 		cut.Open = append(cut.Open, call.tool)
 	}
-	if cut.Length == 0 {
-		return cut, sessions.ErrEmptyCut
-	}
-	return cut, nil
+	return cut, 0
+}
+
+// CutAfter implements sessions.Addressed. What earlier messages say may be written anew
+// while a message is.
+func (Adapter) CutAfter(r io.Reader, id string) (sessions.Cut, int64, error) {
+	known := map[string]bool{}
+	return jsonlines.CutAfter(r, newCutter(), func(b []byte) jsonlines.Part {
+		l, _ := parseLine(b)
+		of := ""
+		switch l.kind {
+		case typeMessage:
+			of = parseMessage(l.value).id
+		case typePart:
+			of = parsePart(l.value).message
+		}
+		if of != id && known[of] {
+			return jsonlines.Beside
+		}
+		known[of] = true
+		return jsonlines.PartOf(id, of)
+	})
 }
 
 type cutter struct {
@@ -41,7 +61,8 @@ type openCall struct {
 	tool          sessions.Tool
 }
 
-func (c *cutter) line(b []byte, start int64) error {
+// Line implements jsonlines.Cutter.
+func (c *cutter) Line(b []byte, start int64) error {
 	c.events++
 	end := start + int64(len(b)) + 1
 	l, ok := parseLine(b)

@@ -11,6 +11,14 @@ import (
 // holds of each line what it goes on from and the calls that are open there.
 func (Adapter) Cut(r io.Reader) (sessions.Cut, error) { return jsonlines.Cut(r, &cutter{}) }
 
+// CutAfter implements sessions.Addressed: a message is a line, and its id the line's.
+func (Adapter) CutAfter(r io.Reader, message string) (sessions.Cut, int64, error) {
+	return jsonlines.CutAfter(r, &cutter{}, func(b []byte) jsonlines.Part {
+		l, _ := parseLine(b)
+		return jsonlines.PartOf(message, l.id)
+	})
+}
+
 type cutter struct {
 	tree   tree[standing]
 	length int64 // bytes up to the last good end

@@ -52,7 +52,7 @@ func Catches(t *testing.T, s Subject) {
 	sound := whole{in}
 	s.Adapter = sound
 	Test(t, s)
-	for _, faults := range [][]fault{identityFaults(), readFaults(), cutFaults(), rewriteFaults(), launchFaults(), eventFaults(), settingsFaults(), configFaults()} {
+	for _, faults := range [][]fault{identityFaults(), readFaults(), cutFaults(), cutAfterFaults(), rewriteFaults(), launchFaults(), eventFaults(), settingsFaults(), configFaults()} {
 		for _, f := range faults {
 			if s.Adapter = f.broken(sound, s); s.Adapter == nil {
 				t.Logf("an adapter that makes the suite say %q can't be had of this one, or not with what was recorded", f.says)

@@ -52,6 +52,7 @@ func (s Subject) Check() []error {
 	s.checkRead(r)
 	s.checkResumed(r)
 	s.checkCut(r)
+	s.checkCutAfter(r)
 	s.checkRewrite(r)
 	s.checkLaunch(r)
 	s.checkSettings(r)
