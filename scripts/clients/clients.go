@@ -39,9 +39,12 @@ const OpenCodeCurrent = "1.18.33"
 // PiCurrent is the version of pi that tests name.
 const PiCurrent = "1.5.2"
 
+// CopilotCurrent is the version of Copilot CLI that tests name.
+const CopilotCurrent = "1.0.102"
+
 // A Client is one installed version of an agent.
 type Client struct {
-	Agent   string // "claude", "codex", "gemini", "opencode", "pi"
+	Agent   string // "claude", "codex", "gemini", "opencode", "pi", "copilot"
 	Version string
 	Path    string // the program, absolute; its name is the agent's
 }
@@ -74,6 +77,7 @@ func pins() []pin {
 			also:      []string{"node-" + runtime.GOOS + "-" + nodeArch() + "@22.23.3"}, // older ones don't run it
 			overrides: `{"marked-cjk-friendly":"npm:empty-npm-package@1.0.0"}`,          // not on every registry, and for Chinese prose only
 		},
+		{agent: "copilot", version: CopilotCurrent, pkg: "@github/copilot"},
 	}
 }
 
@@ -114,6 +118,12 @@ func OpenCode(t testing.TB, version string) Client {
 func Pi(t testing.TB, version string) Client {
 	t.Helper()
 	return installed(t, "pi", version)
+}
+
+// Copilot returns that version of Copilot CLI, as Claude does of Claude Code.
+func Copilot(t testing.TB, version string) Client {
+	t.Helper()
+	return installed(t, "copilot", version)
 }
 
 func installed(t testing.TB, agent, version string) Client {

@@ -78,7 +78,7 @@ func (p pin) install(ctx context.Context, dir string) error {
 		}
 	}
 	asked := exec.CommandContext(ctx, p.program(tree), "--version")
-	asked.Env = append(os.Environ(), "PATH="+filepath.Dir(p.program(tree))+string(os.PathListSeparator)+os.Getenv("PATH"))
+	asked.Env = append(os.Environ(), "PATH="+filepath.Dir(p.program(tree))+string(os.PathListSeparator)+os.Getenv("PATH"), unpackedAt(tree))
 	out, err := asked.CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("%s --version: %w: %s", p.agent, err, out)

@@ -37,6 +37,9 @@ func (c Client) Env(home, baseURL string) []string {
 			"OPENCODE_EXPERIMENTAL_DISABLE_FILEWATCHER=1")
 	case "pi":
 		return append(env, "PI_OFFLINE=1", "PI_TELEMETRY=0", "PI_SKIP_VERSION_CHECK=1")
+	case "copilot":
+		return append(env, "COPILOT_OFFLINE=true", "COPILOT_PROVIDER_BASE_URL="+baseURL+"/v1", "COPILOT_PROVIDER_API_KEY=dummy", "COPILOT_MODEL=model",
+			"COPILOT_AUTO_UPDATE=false", unpackedAt(filepath.Dir(filepath.Dir(filepath.Dir(c.Path)))))
 	}
 	return append(env,
 		"CLAUDE_CODE_TMPDIR="+temp,
@@ -66,6 +69,8 @@ func (c Client) Prepare(home, baseURL string, workspaces ...string) error {
 		return prepareOpenCode(home, baseURL)
 	case "pi":
 		return preparePi(home, baseURL)
+	case "copilot":
+		return prepareCopilot(home, workspaces)
 	}
 	projects := map[string]any{}
 	for _, workspace := range workspaces {

@@ -60,8 +60,9 @@ func Lines(history []Message) []string {
 	return lines
 }
 
-// reminder is what Claude Code wraps its own words in, within the user's message.
-var reminder = regexp.MustCompile(`(?s)<system-reminder>\s*(.*?)\s*</system-reminder>\n?`)
+// reminder is what Claude Code and Copilot CLI wrap their own words in, within the user's
+// message.
+var reminder = regexp.MustCompile(`(?s)<(?:system-reminder|system_reminder|system_notification|current_datetime|reminder)>\s*(.*?)\s*</(?:system-reminder|system_reminder|system_notification|current_datetime|reminder)>\n?`)
 
 // strip parts a text from the reminders in it.
 func strip(text string) (rest string, reminders []string) {

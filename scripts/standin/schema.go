@@ -25,17 +25,17 @@ type schema struct {
 // names are what clients call the tool of a kind, and fields what they call its
 // fields, in lower case and in the order to look them up.
 var names = map[string][]string{
-	kindWrite: {"write", "write_file"},
+	kindWrite: {"write", "write_file", "create"},
 	kindEdit:  {"edit", "replace"},
-	kindRead:  {"read", "read_file"},
+	kindRead:  {"read", "read_file", "view"},
 	kindBash:  {"bash", "shell", "run_shell_command", "exec_command"},
 }
 
 var fields = map[string][]string{
 	"path":    {"file_path", "path", "filepath", "absolute_path"},
-	"content": {"content"},
-	"old":     {"old_string", "oldstring"},
-	"new":     {"new_string", "newstring"},
+	"content": {"content", "file_text"},
+	"old":     {"old_string", "oldstring", "old_str"},
+	"new":     {"new_string", "newstring", "new_str"},
 	"cmd":     {"command", "cmd"},
 }
 

@@ -23,6 +23,7 @@ type agent struct {
 	sessions      string   // where they are, below its home: a pattern
 	id            func(file string) string
 	write, fail   string // the directives that write notes.txt, and that go wrong on none.txt
+	stop          string // the command by which a shell that the client runs stops the client; "" for the usual one
 	listen        func(home, command string) error
 }
 
@@ -32,7 +33,7 @@ func hear(home string) string {
 }
 
 func agents() []agent {
-	list := []agent{codex(), gemini(), openCode(), pi()}
+	list := []agent{codex(), gemini(), openCode(), pi(), copilot()}
 	for _, version := range []string{clients.ClaudeCurrent, clients.ClaudeMiddle, clients.ClaudeOlder} {
 		list = append(list, claude(version))
 	}
@@ -133,6 +134,21 @@ func pi() agent {
 		write: `[[write path=` + place + `/w/notes.txt content="one\n"]]`, fail: `[[read path=` + place + `/w/none.txt]]`,
 		listen: func(home, command string) error {
 			return placeScript(filepath.Join("sessions", "pi", "extension.js"), filepath.Join(home, ".pi", "agent", "extensions"), command)
+		},
+	}
+}
+
+// copilot is heard by hooks that are called as Claude Code calls them.
+func copilot() agent {
+	begin := []string{"--allow-all", "--prompt"}
+	return agent{
+		stop: `C=$PPID python3 -c 'import os; os.kill(int(os.environ[\"C\"]), 2)'`, // it allows no kill but of a number
+		name: "copilot", version: clients.CopilotCurrent, begin: begin, resume: slices.Concat([]string{"--resume", "ID"}, begin),
+		sessions: ".copilot/session-state/*/events.jsonl", id: func(file string) string { return filepath.Base(filepath.Dir(file)) },
+		write: `[[write path=` + place + `/w/notes.txt content="one\n"]]`, fail: `[[read path=` + place + `/w/none.txt]]`,
+		listen: func(home, command string) error {
+			return addHooks(filepath.Join(home, ".copilot", "hooks", "umbra.json"), command,
+				"SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Notification", "Stop", "SessionEnd")
 		},
 	}
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -33,7 +34,7 @@ func talks(a agent) []talk {
 			`third [[say it is in ` + place + `/w/notes.txt]]`,
 		}},
 		{"failed", []string{`begin [[say begun]]`, `fail [[bash cmd="echo x"]] [[fail 400 no such model]]`}},
-		{"interrupted", []string{`begin [[say begun]]`, `wait [[bash cmd="kill -INT $PPID; sleep 20"]]`}},
+		{"interrupted", []string{`begin [[say begun]]`, `wait [[bash cmd="` + cmp.Or(a.stop, "kill -INT $PPID") + `; sleep 20"]]`}},
 	}
 }
 
