@@ -42,6 +42,19 @@ type Sided interface {
 	PlaceSides(env Environ, sides []string, open func(name string) (io.ReadCloser, error), to Rewrite) ([]File, error)
 }
 
+// Dated is an Adapter whose agent goes on, where its user names no session, with the one
+// whose file was written last, of any directory: a fork must not be that.
+type Dated interface {
+	// WrittenAt is when the main file of a copied session counts as written last; zero is
+	// now.
+	WrittenAt(env Environ, to Rewrite) time.Time
+}
+
+// Trailing is an Adapter whose agent writes what was said a moment after its hooks tell of
+// it, and does not tell them its last words: at a turn's end its file may show nothing of
+// the turn.
+type Trailing interface{ Trails() }
+
 // WorktreeMaking is an Adapter whose agent's command may ask for a worktree of the
 // agent's own to work in.
 type WorktreeMaking interface {

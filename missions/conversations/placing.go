@@ -82,6 +82,10 @@ func (l *Library) PlaceConversation(p *projects.Project, plan *ConversationPlan,
 	if err := l.PlaceSideFiles(p, plan, a, env, to, &out); err != nil {
 		return out, errors.Join(err, out.Remove())
 	}
+	var options journal.PlaceOptions
+	if dated, ok := a.(sessions.Dated); ok {
+		options.ModTime = dated.WrittenAt(env, to)
+	}
 	proof := records.NewInheritedProof()
 	err = journal.Place(out.Path, 0o600, func(w io.Writer) error {
 		r, _, err := l.openConversationWithFile(p, plan.Record, plan.agentFile)
@@ -92,7 +96,7 @@ func (l *Library) PlaceConversation(p *projects.Project, plan *ConversationPlan,
 		err = a.Rewrite(io.MultiWriter(w, proof), r, plan.Cut.Length, to)
 		out.FileDiffers = r.recordedPart.Strayed()
 		return err
-	}, journal.PlaceOptions{})
+	}, options)
 	if errors.Is(err, fs.ErrExist) {
 		return out, fmt.Errorf("place the session: %w", err)
 	}

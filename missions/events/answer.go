@@ -30,7 +30,8 @@ const watchedAnswerInterval = 100 * time.Millisecond
 // Agents write the last line of a turn at the time of its end, or a moment later, and of a
 // short turn the prompt too: a snapshot that did not wait would lack the turn. An end without
 // last words (Claude Code before 2.1, which mostly writes first) is waited for only a moment,
-// and only while the file shows the turn under way. It returns what the file shows of the
+// and only while the file shows the turn under way. One that trails is waited for longer, and
+// until the turn has said something since the prompt. It returns what the file shows of the
 // turn's end, and empty if it shows nothing.
 func (r *report) awaitAnswer(ctx context.Context, m *projects.Mission) (shown turnEnding) {
 	e := r.event
@@ -38,6 +39,7 @@ func (r *report) awaitAnswer(ctx context.Context, m *projects.Mission) (shown tu
 	if e.Kind != sessions.KindStop || e.Transcript == "" || e.Agent != "" {
 		return shown
 	}
+	_, trails := r.adapter.(sessions.Trailing)
 	seen := int64(-1)
 	there := func() bool {
 		info, err := os.Stat(e.Transcript)
@@ -49,13 +51,17 @@ func (r *report) awaitAnswer(ctx context.Context, m *projects.Mission) (shown tu
 		if r.presence.IsOfRunningTurn(m, turn, info.ModTime()) {
 			shown = turnEnding{state, turn.Refusal}
 		}
+		if trails && (state == sessions.StateEmpty || m.LastPrompt != nil && !r.IsSincePrompt(m, turn.End)) {
+			return false
+		}
 		return state != sessions.StateRunning && matchesEndedTurn(turn, e) && !r.endedBeforePrompt(m, turn)
 	}
 	most := answerPatience
-	if e.Message == "" {
+	wordless := e.Message == "" && !trails
+	if wordless {
 		most = wordlessPatience
 	}
-	if there() || e.Message == "" && shown.state != sessions.StateRunning {
+	if there() || wordless && shown.state != sessions.StateRunning {
 		return shown
 	}
 	patience, cancel := context.WithTimeout(ctx, most)

@@ -16,8 +16,9 @@ import (
 type Recording struct {
 	Adapter sessions.Adapter
 	Dir     string
-	Apart   bool // the client's own fork holds only what came since
-	Mute    bool // without a terminal it writes nothing of a refusal of its model's service
+	Apart   bool             // the client's own fork holds only what came since
+	Env     sessions.Environ // of its hooks
+	Mute    bool             // without a terminal it writes nothing of a refusal of its model's service
 }
 
 // Recorded fails t where the adapter does not find in a recording what was talked
@@ -153,7 +154,7 @@ func (r recording) hooks() {
 	r.Helper()
 	seen := map[sessions.Kind]bool{}
 	for payload := range bytes.Lines(r.file("hooks")) {
-		e, err := r.Adapter.(sessions.Hooked).Event(sessions.Environ{}, "", bytes.TrimSpace(payload))
+		e, err := r.Adapter.(sessions.Hooked).Event(r.Env, "", bytes.TrimSpace(payload))
 		if err != nil && !errors.Is(err, sessions.ErrBadPayload) || err == nil && (e.SessionID == "" || e.Cwd != "/tmp/dev/w") {
 			r.Errorf("the hook said %s, understood as %+v, %v", payload, e, err)
 		}
