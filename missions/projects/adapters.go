@@ -9,6 +9,7 @@ import (
 	"github.com/umbra-vcs/umbra/sessions"
 	"github.com/umbra-vcs/umbra/sessions/claude"
 	"github.com/umbra-vcs/umbra/sessions/codex"
+	"github.com/umbra-vcs/umbra/sessions/copilot"
 	"github.com/umbra-vcs/umbra/sessions/gemini"
 	"github.com/umbra-vcs/umbra/sessions/opencode"
 	"github.com/umbra-vcs/umbra/sessions/pi"
@@ -17,7 +18,7 @@ import (
 // Agents are the agents whose conversations Umbra knows. A new one is a package
 // and a line here.
 func Agents() []sessions.Adapter {
-	return []sessions.Adapter{claude.Adapter{}, codex.New(), gemini.Adapter{}, opencode.Adapter{}, pi.Adapter{}}
+	return []sessions.Adapter{claude.Adapter{}, codex.New(), gemini.Adapter{}, opencode.Adapter{}, pi.Adapter{}, copilot.Adapter{}}
 }
 
 // Plugins are what is known of Umbra's plugin in those agents that have plugins.
@@ -53,7 +54,8 @@ func AgentVariables(a sessions.Adapter) []string {
 // SessionVariables names the environment variables by which agents mark the programs that
 // they run as parts of their own sessions.
 func SessionVariables() []string {
-	return slices.Concat(claude.SessionVariables(), codex.SessionVariables(), opencode.SessionVariables(), pi.SessionVariables())
+	return slices.Concat(claude.SessionVariables(), codex.SessionVariables(), opencode.SessionVariables(), pi.SessionVariables(),
+		copilot.SessionVariables())
 }
 
 // CallerEnv is the part of a caller's environment that adapters read.
