@@ -26,6 +26,9 @@ type dialect struct {
 	box func(screen string) string
 	// again is what it shows where Esc is to be typed twice to stop it.
 	again string
+	// hasty is what it shows while a turn runs where Esc is to be typed twice within a
+	// moment, which a busy machine misses: then once more.
+	hasty string
 	// turn is what has the model write a file of that name, and what the model is
 	// sent of that and of a shell command: calls and results.
 	turn func(k *talk, name, written, shell string) (script string, calls []string)
@@ -37,7 +40,7 @@ type dialect struct {
 
 // speaks is the dialect of the person's agent.
 func (p *person) speaks() dialect {
-	d, ok := map[string]func() dialect{"claude": claudeDialect, "codex": codexDialect, "gemini": geminiDialect, "opencode": openCodeDialect, "pi": piDialect}[p.client.Agent]
+	d, ok := map[string]func() dialect{"claude": claudeDialect, "codex": codexDialect, "gemini": geminiDialect, "opencode": openCodeDialect, "pi": piDialect, "copilot": copilotDialect}[p.client.Agent]
 	if !ok {
 		p.Fatalf("nobody speaks to %s", p.client.Agent)
 	}
@@ -202,3 +205,26 @@ func piDialect() dialect {
 		plain: func(line string) string { return strings.TrimSuffix(line, "\n") },
 	}
 }
+
+// copilotShell is what Copilot CLI says behind a command's output.
+var copilotShell = regexp.MustCompile(`\n<shellId: \d+ completed with exit code 0>$`)
+
+func copilotDialect() dialect {
+	return dialect{
+		headless: []string{"copilot", "--allow-all", "--silent", "--prompt"}, ask: lastWord,
+		tool:     func(name string) string { return "umbra-" + name },
+		terminal: []string{"copilot", "--allow-all"}, ready: "/ commands · ? help", box: copilotBox, hasty: "Working",
+		turn: func(k *talk, name, written, shell string) (string, []string) {
+			return fmt.Sprintf("[[write path=%s content=%q]]", name, written), []string{
+				fmt.Sprintf(`call create {"file_text":%q,"path":%q}`, written, name),
+				fmt.Sprintf("result: Created file %s with %d characters", filepath.Join(k.workspace, name), len(written)),
+				fmt.Sprintf(`call bash {"command":%q,"description":"stand-in"}`, shell),
+				"result: " + k.workspace + "\n" + strings.TrimSuffix(written, "\n"),
+			}
+		},
+		plain: func(line string) string { return copilotShell.ReplaceAllString(line, "") },
+	}
+}
+
+// copilotBox is what stands in the input of Copilot CLI, between two lines.
+func copilotBox(screen string) string { return screen[max(0, strings.LastIndex(screen, "\n❯")):] }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/umbra-vcs/umbra/scripts/clients"
 )
@@ -19,15 +20,42 @@ func TestHandover(t *testing.T) {
 		"gemini":   func(t *testing.T) clients.Client { return clients.Gemini(t, clients.GeminiCurrent) },
 		"opencode": func(t *testing.T) clients.Client { return clients.OpenCode(t, clients.OpenCodeCurrent) },
 		"pi":       func(t *testing.T) clients.Client { return clients.Pi(t, clients.PiCurrent) },
+		"copilot":  func(t *testing.T) clients.Client { return clients.Copilot(t, clients.CopilotCurrent) },
 	} {
 		t.Run(agent, func(t *testing.T) {
 			t.Parallel()
 			p := newPersonWith(t, client(t))
-			if agent != "opencode" && agent != "pi" { // whose plugin comes with the launch
+			if agent == "codex" || agent == "gemini" { // which take none for one launch
 				p.umbra("hooks", "install", agent)
 			}
 			p.handover()
 		})
+	}
+}
+
+// stopsTurn ends the agent's turn with Esc.
+func (s *terminal) stopsTurn() {
+	s.p.Helper()
+	d := s.p.speaks()
+	switch {
+	case d.hasty != "":
+		var pressed time.Time
+		s.watch("the turn to end", func() bool {
+			if !strings.Contains(s.screen(), d.hasty) {
+				return !pressed.IsZero()
+			}
+			if time.Since(pressed) > 3*time.Second {
+				s.tmux("send-keys", "Escape", ";", "run-shell", "sleep 0.4", ";", "send-keys", "Escape")
+				pressed = time.Now()
+			}
+			return false
+		})
+	case d.again != "":
+		s.tmux("send-keys", "Escape")
+		s.see(d.again)
+		fallthrough
+	default:
+		s.tmux("send-keys", "Escape")
 	}
 }
 
@@ -63,11 +91,7 @@ func (p *person) handover() {
 	if r := asked[handed](p, "restore", "tui@2", "--when-idle"); !r.Queued {
 		p.Errorf("restore --when-idle says %+v", r)
 	}
-	s.tmux("send-keys", "Escape")
-	if d.again != "" {
-		s.see(d.again)
-		s.tmux("send-keys", "Escape")
-	}
+	s.stopsTurn()
 	s.relaunched(process, "bravo done", "busy, please")
 	same(p.T, "the workspace restored when the turn had ended", files(p.T, p.repo), k.ends[2].files)
 	request := s.goesOn(k, "charlie", 4)

@@ -77,6 +77,9 @@ func TestToolsOfOthers(t *testing.T) {
 		"pi": {func(t *testing.T) *person {
 			return newPersonWith(t, clients.Pi(t, clients.PiCurrent), "UMBRA_NO_DAEMON=1")
 		}, "mcp__umbra__snapshot"},
+		"copilot": {func(t *testing.T) *person {
+			return newPersonWith(t, clients.Copilot(t, clients.CopilotCurrent), "UMBRA_NO_DAEMON=1")
+		}, "umbra-snapshot"},
 		"gemini": {func(t *testing.T) *person {
 			p := newPersonWith(t, clients.Gemini(t, clients.GeminiCurrent), "UMBRA_NO_DAEMON=1")
 			p.umbra("hooks", "install", "gemini")
