@@ -7,6 +7,7 @@ type LogRequest struct {
 	Caller           Caller    `json:"caller"`
 	Mission          string    `json:"mission,omitempty"`
 	Limit            int       `json:"limit,omitempty"` // 0: all
+	After            string    `json:"after,omitempty"` // the id of a snapshot: those behind it in the list; not with Graph or All
 	Since            string    `json:"since,omitempty"` // a time as in moments: 10m, 2026-01-31
 	State            StateName `json:"state,omitempty"`
 	Path             string    `json:"path,omitempty"` // by its name at the moment; a file is followed over its renames

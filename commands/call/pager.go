@@ -3,6 +3,7 @@ package call
 import (
 	"bytes"
 	"errors"
+	"io"
 	"os/exec"
 	"strings"
 	"syscall"
@@ -15,25 +16,60 @@ import (
 // in what colour as Git is told, else straight to stdout. The text is made first, so that the Service is done with
 // when the user begins to read.
 func (c *Call) Paged(command string, text func(*print.Printer)) error {
+	return c.PagedInParts(command, text, nil)
+}
+
+// PagedInParts is Paged for a text that takes long: its rest is made while the first part is
+// on the screen already. No rest is nil.
+func (c *Call) PagedInParts(command string, first func(*print.Printer), rest func(*print.Printer) error) error {
 	c.progress.end()
 	habits := c.gitHabits(command)
 	c.heedColor(habits)
-	var b bytes.Buffer
-	p := c.Out.Into(&b)
-	p.Source = c.source()
-	text(p)
-	if err := p.Flush(); err != nil {
-		return err
+	text := &pagedText{rest: rest}
+	text.make = func(part func(*print.Printer) error) error {
+		p := c.Out.Into(&text.made)
+		p.Source = c.source()
+		return errors.Join(part(p), p.Flush())
 	}
+	text.err = text.make(func(p *print.Printer) error { first(p); return nil })
 	pager := c.pagerOf(habits)
-	if pager == "" || b.Len() == 0 {
-		_, err := c.Stdout.Write(b.Bytes())
-		return err
+	if text.err != nil || pager == "" || text.made.Len() == 0 {
+		if _, err := io.Copy(c.Stdout, text); err != nil {
+			return err
+		}
+		return text.err
 	}
-	if err := c.Close(); err != nil { // a reader must not hold what others wait for
-		return err
+	if rest == nil {
+		if err := c.Close(); err != nil { // a reader must not hold what others wait for
+			return err
+		}
+	} else {
+		text.rest = func(p *print.Printer) error { return errors.Join(rest(p), c.Close()) }
 	}
-	return c.page(pager, &b)
+	return errors.Join(c.page(pager, text), text.err)
+}
+
+// pagedText is a text whose rest is made when somebody reads on.
+type pagedText struct {
+	make func(part func(*print.Printer) error) error
+	rest func(*print.Printer) error // nil once it was made
+	made bytes.Buffer
+	read int
+	err  error // of making the rest
+}
+
+func (t *pagedText) Read(b []byte) (int, error) {
+	if t.read == t.made.Len() && t.rest != nil && t.err == nil {
+		rest := t.rest
+		t.rest = nil
+		t.err = t.make(rest)
+	}
+	n := copy(b, t.made.Bytes()[t.read:])
+	t.read += n
+	if n == 0 {
+		return 0, io.EOF
+	}
+	return n, nil
 }
 
 // Pager is the command to page with, whatever Git is told, or "" for none.
@@ -74,8 +110,7 @@ func (c *Call) LookupEnv(name string) (string, bool) {
 
 // page runs the pager with the text on its stdin. Ctrl-C is the pager's; the command may go on
 // to ask its user when that has ended.
-func (c *Call) page(pager string, text *bytes.Buffer) error {
-	whole := bytes.Clone(text.Bytes())
+func (c *Call) page(pager string, text *pagedText) error {
 	cmd := exec.Command("/bin/sh", "-c", pager)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = text, c.Stdout, c.Stderr
 	cmd.Env = c.Environ()
@@ -93,6 +128,7 @@ func (c *Call) page(pager string, text *bytes.Buffer) error {
 	case errors.As(err, &exit) && exit.ExitCode() != 127 && exit.ExitCode() != 126:
 		return nil
 	}
-	_, err = c.Stdout.Write(whole) // no pager: the text all the same
+	text.read = 0 // no pager: the text all the same
+	_, err = io.Copy(c.Stdout, text)
 	return err
 }

@@ -58,28 +58,30 @@ func runLog(c *call.Call, o logOptions) error {
 	if err != nil {
 		return err
 	}
-	list, err := svc.Log(ctx, missions.LogRequest{
+	r := missions.LogRequest{
 		Caller: caller, Mission: c.Arg(0), Limit: o.limit, Since: o.since, State: missions.StateName(o.state),
 		Path: o.path, Grep: o.match, Ops: o.ops, Graph: o.graph, All: o.all, Lines: true,
 		Changes: o.changes.any(), Patch: o.changes.lines(), WithConversation: o.said,
-	})
+	}
+	if c.JSON {
+		list, err := svc.Log(ctx, r)
+		if err != nil {
+			return err
+		}
+		return c.PrintJSON(call.Listed(list))
+	}
+	log := partedLog{ask: func(r missions.LogRequest) ([]missions.Entry, error) { return svc.Log(ctx, r) }}
+	list, rest, err := log.begin(r, c.Out.Terminal && r.Limit == 0 && !o.graph && !o.all)
 	if err != nil {
 		return err
 	}
-	if c.JSON {
-		return c.PrintJSON(call.Listed(list))
-	}
-	unpaired := 0
-	for _, e := range list {
-		unpaired += e.Unpaired
-	}
-	defer sayUnpaired(c, unpaired)
+	defer func() { sayUnpaired(c, log.unpaired) }()
 	if len(list) == 0 {
 		c.Notice("no snapshot matches")
 		return nil
 	}
 	if !o.graph {
-		return c.Paged("log", func(p *print.Printer) { writeLog(p, list, o) })
+		return c.PagedInParts("log", func(p *print.Printer) { writeLog(p, list, o) }, rest.writer(o))
 	}
 	family, err := svc.Missions(ctx, missions.MissionsRequest{Caller: caller})
 	if err != nil {

@@ -41,19 +41,10 @@ func (m *model) askHistory() tea.Cmd { return m.askPage("", firstPage) }
 // askPage asks for the snapshots after one that is known.
 func (m *model) askPage(after string, limit int) tea.Cmd {
 	at, path, ctx, o := m.at(), m.list.filter.path, m.ctx, m.o
-	then := m.list.history.nameAt(after)
 	return func() tea.Msg {
-		r := missions.LogRequest{Caller: o.Caller, Mission: at.ID, Limit: limit, Path: path, Lines: true}
-		if after != "" {
-			r.Mission, r.Limit, r.Path = after, limit+1, then
-		}
+		r := missions.LogRequest{Caller: o.Caller, Mission: at.ID, Limit: limit, After: after, Path: path, Lines: true}
 		list, err := o.Service.Log(ctx, r)
-		answer := loaded{mission: at.ID, path: path, after: after, head: at.Head, err: err, done: len(list) < r.Limit}
-		if after != "" && len(list) > 0 && list[0].ID == after {
-			list = list[1:]
-		}
-		answer.entries = list
-		return answer
+		return loaded{mission: at.ID, path: path, after: after, head: at.Head, err: err, done: len(list) < limit, entries: list}
 	}
 }
 

@@ -37,13 +37,16 @@ func (s *service) Missions(context.Context, missions.MissionsRequest) ([]mission
 }
 
 func (s *service) Log(_ context.Context, r missions.LogRequest) ([]missions.Entry, error) {
-	s.called("log %s %d %s", r.Mission, r.Limit, r.Path)
+	s.called("log %s %d %s%s", r.Mission, r.Limit, r.Path, r.After)
 	if s.err != nil {
 		return nil, s.err
 	}
 	for _, list := range s.logs {
 		if i := slices.IndexFunc(list, func(e missions.Entry) bool { return e.ID == r.Mission || e.Mission == r.Mission }); i >= 0 {
 			list = list[i:]
+			if r.After != "" {
+				list = list[slices.IndexFunc(list, func(e missions.Entry) bool { return e.ID == r.After })+1:]
+			}
 			if r.Path != "" {
 				list = list[:1]
 			}

@@ -59,6 +59,7 @@ func (rd *Reader) listEntriesByName(ctx context.Context, at addresses.ResolvedMo
 	differ := logDiffer{project: at.Project, request: r}
 	defer differ.close()
 	reversals := restores.Reversals{Project: at.Project}
+	awaited := r.After
 	err = at.Project.WalkTurns(at.Snapshot.ID, func(turn []projects.NumberedSnapshot) error {
 		begins := len(entries)
 		back := make([]bool, len(turn))
@@ -69,6 +70,12 @@ func (rd *Reader) listEntriesByName(ctx context.Context, at addresses.ResolvedMo
 			path, from, touched, err := trail.follow(ctx, s.Snapshot)
 			if err != nil {
 				return err
+			}
+			if awaited != "" { // what is newer decides of those behind it what was taken back
+				if s.ID.String() == awaited {
+					awaited = ""
+				}
+				continue
 			}
 			if filter.isBeforeSince(s) {
 				if trail.found {
@@ -103,6 +110,9 @@ func (rd *Reader) listEntriesByName(ctx context.Context, at addresses.ResolvedMo
 		rd.addPrompt(at.Project, turn, entries[begins:])
 		return ctx.Err()
 	})
+	if err == nil && awaited != "" {
+		err = missions.Errorf(missions.KindNotFound, "umbra log", "snapshot %s is not in the history of %s", awaited, at.Mission.Name)
+	}
 	return entries, trail.found, err
 }
 

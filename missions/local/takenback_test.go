@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/umbra-vcs/umbra/missions"
@@ -95,6 +96,15 @@ func TestTakenBackInLog(t *testing.T) {
 		if slices.Sort(got); !slices.Equal(got, want) {
 			t.Errorf("%s, turns %v are taken back, want %v", when, got, want)
 		}
+		for i, after := range log {
+			page, err := b.local.Log(t.Context(), missions.LogRequest{Caller: b.caller(), After: after.ID, Limit: 3})
+			isSame := func(a, b missions.Entry) bool {
+				return a.ID == b.ID && a.Address == b.Address && a.TakenBack == b.TakenBack && a.TurnTakenBack == b.TurnTakenBack
+			}
+			if err != nil || !slices.EqualFunc(page, log[i+1:min(i+4, len(log))], isSame) {
+				t.Errorf("%s, the page behind %s: %+v, %v", when, after.Address, page, err)
+			}
+		}
 	}
 	restored := func(r missions.RestoreRequest, turns ...int) {
 		t.Helper()
@@ -105,6 +115,8 @@ func TestTakenBackInLog(t *testing.T) {
 		}
 	}
 	marked("after three turns")
+	_, err := b.local.Log(t.Context(), missions.LogRequest{Caller: b.caller(), After: strings.Repeat("0", 40)})
+	b.fails("a page behind what is not there", err, missions.KindNotFound)
 	restored(missions.RestoreRequest{Moment: "@1", Paths: []string{"2.txt"}})
 	marked("after a restore of one path")
 	restored(missions.RestoreRequest{Moment: "@2", ConversationOnly: true}, 3)
