@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+
+	"github.com/umbra-vcs/umbra/scripts/crash/faults"
 )
 
 // classes count the faults that are alike: by way, those of a spot, the faults of its
@@ -24,16 +26,16 @@ var classKinds = [...]string{
 // turns are which of the calls of a spot fails: all that come later are one.
 var turns = []string{"first", "second", "later"}
 
-// classes names the classes of a fault.
-func (f fault) classes(way string) [len(classKinds)]string {
-	at := way + ": " + f.spot.String()
-	return [...]string{at, at + ", " + turns[min(f.nth, len(turns))-1], at + ": " + f.how()}
+// classNames names the classes of a fault.
+func classNames(f faults.Fault, way string) [len(classKinds)]string {
+	at := way + ": " + f.Spot.String()
+	return [...]string{at, at + ", " + turns[min(f.Nth, len(turns))-1], at + ": " + f.How()}
 }
 
 // add counts a fault of each of its classes: 1, or 0 for one that is to be. It
 // reports in how many of them it is the first.
-func (c classes) add(way string, f fault, n int) (fresh int) {
-	for i, name := range f.classes(way) {
+func (c classes) add(way string, f faults.Fault, n int) (fresh int) {
+	for i, name := range classNames(f, way) {
 		if c[i][name] == 0 {
 			fresh++
 		}
@@ -45,23 +47,23 @@ func (c classes) add(way string, f fault, n int) (fresh int) {
 // eachClass are faults of each spot, where calls are made that often, so many that
 // they are of all its classes. Which of the later calls it is, r decides: the more
 // often they were tried and not come to, the sooner; without r it is the first.
-func eachClass(calls map[spot]int, tried int, r *rand.Rand) []fault {
-	var list []fault
+func eachClass(calls map[faults.Spot]int, tried int, r *rand.Rand) []faults.Fault {
+	var list []faults.Fault
 	for at, count := range calls {
-		if at.place == "" {
+		if at.Place == "" {
 			continue
 		}
-		errs := callKinds[at.kind]
+		errs := faults.Kinds[at.Kind]
 		n := min(count, len(turns))
 		for i := range max(n, len(errs)) {
-			f := fault{at, 1 + (i+tried)%n, errs[i%len(errs)]}
-			if f.nth == len(turns) && r != nil {
-				f.nth += r.IntN(1 + (count-n)>>tried)
+			f := faults.Fault{at, 1 + (i+tried)%n, errs[i%len(errs)]}
+			if f.Nth == len(turns) && r != nil {
+				f.Nth += r.IntN(1 + (count-n)>>tried)
 			}
 			list = append(list, f)
 		}
 	}
-	slices.SortFunc(list, compareFaults)
+	slices.SortFunc(list, faults.Compare)
 	return list
 }
 
@@ -76,11 +78,11 @@ func (h *harness) missing(tried int, r *rand.Rand) []trial {
 	for _, wy := range h.ways {
 		list := eachClass(h.calls[wy.String()], tried, r)
 		r.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
-		begun := map[spot]bool{}
+		begun := map[faults.Spot]bool{}
 		for _, f := range list {
 			switch fresh := h.Classes.add(wy.String(), f, 0); {
-			case fresh == len(classKinds) && !begun[f.spot]:
-				begun[f.spot] = true
+			case fresh == len(classKinds) && !begun[f.Spot]:
+				begun[f.Spot] = true
 				spots = append(spots, trial{wy, f})
 			case fresh > 0:
 				rest = append(rest, trial{wy, f})

@@ -3,6 +3,8 @@ package main
 import (
 	"strings"
 	"testing"
+
+	"github.com/umbra-vcs/umbra/scripts/crash/faults"
 )
 
 // TestPlaceOf: places are what stays of a path the next time, and tell apart what is
@@ -50,25 +52,25 @@ func TestPlaceOf(t *testing.T) {
 func TestClasses(t *testing.T) {
 	h := newHarness(options{seed: 1, failing: true, each: true}, nil, nil)
 	h.keepFailing()
-	read, sync := spot{"read", "home/umbra/x"}, spot{"sync", "home/umbra/y"}
-	h.noteFault("snapshot", counts, fate{calls: map[spot]int{read: 100, {"read", ""}: 103, sync: 2}})
+	read, sync := faults.Spot{"read", "home/umbra/x"}, faults.Spot{"sync", "home/umbra/y"}
+	h.noteFault("snapshot", faults.Counts, fate{calls: map[faults.Spot]int{read: 100, {"read", ""}: 103, sync: 2}})
 	trials := h.missing(0, newRand(1))
-	if len(trials) != 3+2 || trials[0].fault.spot == trials[1].fault.spot || len(h.Classes[0]) != 2 || len(h.Classes[1]) != 3+2 || len(h.Classes[2]) != 1+2 {
+	if len(trials) != 3+2 || trials[0].fault.Spot == trials[1].fault.Spot || len(h.Classes[0]) != 2 || len(h.Classes[1]) != 3+2 || len(h.Classes[2]) != 1+2 {
 		t.Fatalf("chosen %v of %v", trials, h.Classes)
 	}
 	later := 0
 	for _, one := range trials {
-		if one.fault.spot == read && one.fault.nth > 2 {
-			later = one.fault.nth
+		if one.fault.Spot == read && one.fault.Nth > 2 {
+			later = one.fault.Nth
 			continue // it does not come
 		}
 		h.noteFault(one.way.String(), one.fault, fate{hit: true})
 	}
 	again := h.missing(classTries, newRand(1))
-	if later < 3 || later > 100 || len(again) != 1 || again[0].fault.nth < 3 || again[0].fault.nth > 3+97>>classTries {
+	if later < 3 || later > 100 || len(again) != 1 || again[0].fault.Nth < 3 || again[0].fault.Nth > 3+97>>classTries {
 		t.Errorf("of the later calls number %d was to fail, and then %v", later, again)
 	}
-	h.noteFault("snapshot", again[0].fault, fate{calls: map[spot]int{{"mkdir", "home"}: 1}})
+	h.noteFault("snapshot", again[0].fault, fate{calls: map[faults.Spot]int{{"mkdir", "home"}: 1}})
 	if again = h.missing(0, newRand(1)); len(again) != 1+3 {
 		t.Errorf("another call was seen, and those to fail are %v", again)
 	}
@@ -78,7 +80,7 @@ func TestClasses(t *testing.T) {
 			t.Errorf("%q is not in\n%s", said, text)
 		}
 	}
-	if names := (fault{read, 7, halfDone}).classes("x"); names != [...]string{"x: read home/umbra/x", "x: read home/umbra/x, later", "x: read home/umbra/x: half of it done"} {
+	if names := classNames(faults.Fault{read, 7, faults.HalfDone}, "x"); names != [...]string{"x: read home/umbra/x", "x: read home/umbra/x, later", "x: read home/umbra/x: half of it done"} {
 		t.Error(names)
 	}
 }

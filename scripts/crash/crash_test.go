@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/umbra-vcs/umbra/scripts/crash/faults"
 	"github.com/umbra-vcs/umbra/scripts/lab"
 )
 
@@ -211,7 +212,7 @@ func TestTally(t *testing.T) {
 	first.note("", death{point: "a"}, fate{killed: true}, 0)
 	first.note("", death{after: 1}, fate{killed: true}, 0)
 	first.failures = append(first.failures, errors.New("wrong"))
-	first.noteFault("snapshot", fault{spot: spot{kind: "read"}}, fate{hit: true})
+	first.noteFault("snapshot", faults.Fault{Spot: faults.Spot{Kind: "read"}}, fate{hit: true})
 	if err := first.keepTally(first.began.Add(time.Hour)); err != nil {
 		t.Fatal(err)
 	}

@@ -47,7 +47,7 @@ func (w *world) execute(ctx context.Context, s scene, d death) (fate, error) {
 		return fate{}, err
 	}
 	if daemon.injector != nil {
-		daemon.injector.wake()
+		daemon.injector.Wake()
 	}
 	command := u.Command(dir, s.args...)
 	command.Stdin = s.stdin

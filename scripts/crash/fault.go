@@ -1,78 +1,29 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 
+	"github.com/umbra-vcs/umbra/scripts/crash/faults"
 	"github.com/umbra-vcs/umbra/scripts/lab"
 )
 
-// A fault is a file-system call of a process that fails once, below the world's
-// directory. The zero value is none.
-type fault struct {
-	spot               // of callKinds, or counting
-	nth  int           // there, from 1, of the process and its children
-	err  syscall.Errno // what it fails with; halfDone: of what is to be written, half is
-}
-
-// counting is the call of a fault that never comes: all calls are counted.
-const counting = "none"
-
-var counts = fault{spot: spot{kind: counting}}
-
-// halfDone is no error of the kernel's: a write writes half, and says so.
-const halfDone = syscall.Errno(0)
-
-// callKinds are the file-system calls that fail, by what they do, and how each may.
-var callKinds = map[string][]syscall.Errno{
-	"open":     {syscall.EMFILE, syscall.EIO, syscall.EACCES, syscall.ENOSPC},
-	"stat":     {syscall.EIO, syscall.EACCES},
-	"read":     {syscall.EIO},
-	"list":     {syscall.EIO},
-	"readlink": {syscall.EIO},
-	"write":    {syscall.ENOSPC, halfDone, syscall.EIO},
-	"sync":     {syscall.EIO, syscall.ENOSPC},
-	"truncate": {syscall.ENOSPC, syscall.EIO},
-	"mkdir":    {syscall.ENOSPC, syscall.EACCES, syscall.EIO},
-	"rename":   {syscall.ENOSPC, syscall.EACCES, syscall.EIO},
-	"link":     {syscall.ENOSPC, syscall.EACCES, syscall.EIO},
-	"symlink":  {syscall.ENOSPC, syscall.EACCES, syscall.EIO},
-	"unlink":   {syscall.EACCES, syscall.EIO},
-	"chmod":    {syscall.EACCES, syscall.EIO},
-	"times":    {syscall.EACCES, syscall.EIO},
-	"copy":     {syscall.ENOSPC, syscall.EIO},
-}
-
-func (f fault) String() string {
-	return fmt.Sprintf("%s, %d: %s", f.spot, f.nth, f.how())
-}
-
-// how says in which way it fails.
-func (f fault) how() string {
-	if f.err == halfDone {
-		return "half of it done"
-	}
-	return f.err.Error()
-}
-
-// plain checks what a command says whose call failed so: why, if it ends with an
+// plainFault checks what a command says whose call failed so: why, if it ends with an
 // error, and never how it is made.
-func (f fault) plain(of fate) error {
+func plainFault(f faults.Fault, of fate) error {
 	if err := crashed(of); err != nil || of.code == 0 || of.code == partlyCode {
 		return err
 	}
 	said := strings.ToLower(of.said)
-	if f.err == halfDone {
+	if f.Err == faults.HalfDone {
 		return fmt.Errorf("it failed where half was written: %s", of)
 	}
-	if !gits(said) && !unseen(of, said) && !strings.Contains(said, strings.ToLower(f.err.Error())) {
-		return fmt.Errorf("its error does not say %q: %s", f.err.Error(), of)
+	if !gits(said) && !unseen(of, said) && !strings.Contains(said, strings.ToLower(f.Err.Error())) {
+		return fmt.Errorf("its error does not say %q: %s", f.Err.Error(), of)
 	}
 	return nil
 }
@@ -162,25 +113,4 @@ func leftOut(ctx context.Context, m lab.Mission, id string) ([]string, error) {
 		}
 	}
 	return out, nil
-}
-
-// faultsOf are all that can happen where calls are made that often.
-func faultsOf(calls map[spot]int) []fault {
-	var list []fault
-	for at, count := range calls {
-		if at.place != "" {
-			continue
-		}
-		for _, err := range callKinds[at.kind] {
-			for n := range count {
-				list = append(list, fault{at, n + 1, err})
-			}
-		}
-	}
-	slices.SortFunc(list, compareFaults)
-	return list
-}
-
-func compareFaults(a, b fault) int {
-	return cmp.Or(strings.Compare(a.kind, b.kind), strings.Compare(a.place, b.place), a.nth-b.nth, int(a.err)-int(b.err))
 }

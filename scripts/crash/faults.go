@@ -14,6 +14,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/umbra-vcs/umbra/scripts/crash/faults"
 )
 
 // failing are the operations whose file-system calls are made to fail, and
@@ -32,12 +34,12 @@ func (h *harness) inject(ctx context.Context) error {
 	}
 	for range countings {
 		for _, wy := range h.ways {
-			if _, err := h.one(ctx, w, wy, death{fault: counts}, death{}); err != nil {
+			if _, err := h.one(ctx, w, wy, death{fault: faults.Counts}, death{}); err != nil {
 				return fmt.Errorf("%s, undisturbed: %w", wy, err)
 			}
 		}
 	}
-	h.possible = len(h.trials(faultsOf))
+	h.possible = len(h.trials(faults.Of))
 	if h.each {
 		err = h.injectEach(ctx, w)
 	} else {
@@ -161,7 +163,7 @@ func newRand(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 11)) }
 // A trial is one call of an operation that is to fail.
 type trial struct {
 	way   way
-	fault fault
+	fault faults.Fault
 }
 
 // chosen are all trials, or as many as are wanted of those that differ: of each way,
@@ -170,11 +172,11 @@ type trial struct {
 // before it was tried with.
 func (h *harness) chosen() []trial {
 	if h.faults == 0 {
-		return h.trials(faultsOf)
+		return h.trials(faults.Of)
 	}
 	groups := map[string][]trial{}
-	for _, one := range h.trials(func(calls map[spot]int) []fault { return eachClass(calls, 0, nil) }) {
-		name := fmt.Sprint(one.way, one.fault.kind, int(one.fault.err))
+	for _, one := range h.trials(func(calls map[faults.Spot]int) []faults.Fault { return eachClass(calls, 0, nil) }) {
+		name := fmt.Sprint(one.way, one.fault.Kind, int(one.fault.Err))
 		groups[name] = append(groups[name], one)
 	}
 	for _, group := range groups {
@@ -194,7 +196,7 @@ func (h *harness) chosen() []trial {
 }
 
 // trials are those of each way whose faults list names.
-func (h *harness) trials(list func(map[spot]int) []fault) []trial {
+func (h *harness) trials(list func(map[faults.Spot]int) []faults.Fault) []trial {
 	var all []trial
 	for _, wy := range h.ways {
 		for _, f := range list(h.calls[wy.String()]) {
@@ -242,9 +244,9 @@ func starting(ctx context.Context, w *world) (scene, error) {
 }
 
 // noteFault counts a call that failed, or that was to.
-func (h *harness) noteFault(name string, f fault, of fate) {
+func (h *harness) noteFault(name string, f faults.Fault, of fate) {
 	switch {
-	case f.kind == counting:
+	case f == faults.Counts:
 		h.learnCalls(name, of.calls)
 	case !of.hit:
 		h.Spared++
@@ -253,8 +255,8 @@ func (h *harness) noteFault(name string, f fault, of fate) {
 		if h.Failed[name] == nil {
 			h.Failed[name] = map[string]int{}
 		}
-		h.Failed[name][f.kind]++
-		if f.place != "" {
+		h.Failed[name][f.Kind]++
+		if f.Place != "" {
 			h.Classes.add(name, f, 1)
 		}
 		if of.code != 0 {
@@ -264,9 +266,9 @@ func (h *harness) noteFault(name string, f fault, of fate) {
 }
 
 // learnCalls notes which calls a way makes where nothing fails. The caller holds h.mu.
-func (h *harness) learnCalls(name string, calls map[spot]int) {
+func (h *harness) learnCalls(name string, calls map[faults.Spot]int) {
 	if h.calls[name] == nil {
-		h.calls[name] = map[spot]int{}
+		h.calls[name] = map[faults.Spot]int{}
 	}
 	for at, n := range calls {
 		h.calls[name][at] = max(h.calls[name][at], n)
@@ -287,7 +289,7 @@ func (h *harness) injected() int {
 // faultSummary says in Markdown which calls failed, and that all held.
 func (h *harness) faultSummary(at time.Time) string {
 	var kinds []string
-	for kind := range callKinds {
+	for kind := range faults.Kinds {
 		kinds = append(kinds, kind)
 	}
 	slices.Sort(kinds)

@@ -7,13 +7,14 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/umbra-vcs/umbra/scripts/crash/faults"
 )
 
 // TestFaults fails some file-system calls, of each operation and each kind.
@@ -46,66 +47,9 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestInject: the call that is to fail does, of a child too, no other does, and
-// what lies elsewhere is not counted.
-func TestInject(t *testing.T) {
-	for _, c := range []struct {
-		fault fault
-		said  string
-		holds string
-	}{
-		{counts, "", "one\ntwo\n"},
-		{fault{spot: spot{kind: "write"}, nth: 1, err: syscall.ENOSPC}, "No space left on device", "two\n"},
-		{fault{spot: spot{kind: "write"}, nth: 2, err: syscall.EIO}, "I/O error", "one\n"},
-		{fault{spot: spot{kind: "open"}, nth: 1, err: syscall.EMFILE}, "Too many open files", "two\n"},
-		{fault{spot: spot{kind: "write"}, nth: 3, err: syscall.EIO}, "", "one\ntwo\n"},
-	} {
-		dir := t.TempDir()
-		var said bytes.Buffer
-		cmd := exec.Command("sh", "-c", `/bin/echo one >>"$1/a"; echo two >>"$1/a"; echo there >>"$2/b"`, "sh", dir, t.TempDir())
-		cmd.Env, cmd.Stderr = append(os.Environ(), "LC_ALL=C"), &said
-		in, err := inject(cmd, dir, c.fault, false)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_ = cmd.Wait() // the last command of the shell's decides
-		if err := in.end(); err != nil {
-			t.Fatal(err)
-		}
-		text, err := os.ReadFile(filepath.Join(dir, "a"))
-		if err != nil || string(text) != c.holds || in.hit != (c.said != "") || !strings.Contains(strings.ToLower(said.String()), strings.ToLower(c.said)) {
-			t.Errorf("%s: hit %v of %v, holds %q, said %s (%v)", c.fault, in.hit, in.calls, text, &said, err)
-		}
-		if c.fault == counts && (in.calls[spot{"write", ""}] != 2 || in.calls[spot{"open", ""}] != 2) {
-			t.Errorf("counted %v", in.calls)
-		}
-	}
-}
-
-// TestHalf: of a write that is to be short, half is done, and whoever asked for it
-// hears how much.
-func TestHalf(t *testing.T) {
-	dir := t.TempDir()
-	name := filepath.Join(dir, "a")
-	cmd := exec.Command("dd", "if=/dev/zero", "of="+name, "bs=1000", "count=1", "status=none")
-	in, err := inject(cmd, dir, fault{spot{"write", ""}, 1, halfDone}, false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Wait(); err != nil {
-		t.Error(err)
-	}
-	if err := in.end(); err != nil || !in.hit || in.calls[spot{"write", ""}] != 2 {
-		t.Errorf("hit %v of %v, %v", in.hit, in.calls, err)
-	}
-	if info, err := os.Stat(name); err != nil || info.Size() != 1000 {
-		t.Errorf("%v, %v", info, err)
-	}
-}
-
 // TestPlain: an error that does not say why is wrong, and so is a panic.
 func TestPlain(t *testing.T) {
-	f := fault{spot{"write", ""}, 1, syscall.ENOSPC}
+	f := faults.Fault{faults.Spot{"write", ""}, 1, syscall.ENOSPC}
 	for _, c := range []struct {
 		of fate
 		ok bool
@@ -118,12 +62,12 @@ func TestPlain(t *testing.T) {
 		{fate{code: 1}, false},
 		{fate{code: 2, said: "panic: no space left on device"}, false},
 	} {
-		if err := f.plain(c.of); (err == nil) != c.ok {
+		if err := plainFault(f, c.of); (err == nil) != c.ok {
 			t.Errorf("%s: %v", c.of, err)
 		}
 	}
-	f.err = halfDone
-	if err := f.plain(fate{code: 1, said: "short write"}); err == nil {
+	f.Err = faults.HalfDone
+	if err := plainFault(f, fate{code: 1, said: "short write"}); err == nil {
 		t.Error("a short write made a command fail, and that was right")
 	}
 }
@@ -133,22 +77,22 @@ func TestPlain(t *testing.T) {
 func TestChosen(t *testing.T) {
 	h := newHarness(options{seed: 1, faults: 6}, nil, nil)
 	h.keepFailing()
-	h.calls["snapshot"] = map[spot]int{
+	h.calls["snapshot"] = map[faults.Spot]int{
 		{"read", ""}: 100, {"read", "home/x"}: 50, {"read", "home/y"}: 50,
 		{"sync", ""}: 4, {"sync", "home/x"}: 1, {"sync", "home/y"}: 3, {"connect", ""}: 7,
 	}
-	if all := faultsOf(h.calls["snapshot"]); len(all) != 108 || all[0] != (fault{spot{"read", ""}, 1, syscall.EIO}) {
+	if all := faults.Of(h.calls["snapshot"]); len(all) != 108 || all[0] != (faults.Fault{faults.Spot{"read", ""}, 1, syscall.EIO}) {
 		t.Errorf("%d faults, the first %s", len(all), all[0])
 	}
 	count, were := map[string]int{}, h.chosen()
 	for _, one := range were {
-		count[one.fault.kind]++
+		count[one.fault.Kind]++
 	}
 	if count["read"] != 2 || count["sync"] != 4 {
 		t.Errorf("chosen %v", count)
 	}
-	h.calls["snapshot"][spot{"read", "home/x"}]++
-	h.calls["snapshot"][spot{"write", "home/z"}] = 1
+	h.calls["snapshot"][faults.Spot{"read", "home/x"}]++
+	h.calls["snapshot"][faults.Spot{"write", "home/z"}] = 1
 	h.faults += 3
 	kept := 0
 	for _, one := range h.chosen() {

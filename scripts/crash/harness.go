@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/umbra-vcs/umbra/scripts/crash/faults"
 	"github.com/umbra-vcs/umbra/scripts/lab"
 )
 
@@ -42,10 +43,10 @@ type harness struct {
 	took     map[string]time.Duration  // by way
 	failures []error
 
-	calls    map[string]map[spot]int // file-system calls by way
-	worlds   int                     // made for calls to fail in
-	possible int                     // faults, each call in each of its ways
-	undisked error                   // why there were no small disks
+	calls    map[string]map[faults.Spot]int // file-system calls by way
+	worlds   int                            // made for calls to fail in
+	possible int                            // faults, each call in each of its ways
+	undisked error                          // why there were no small disks
 	began    time.Time
 }
 
@@ -54,7 +55,7 @@ const recovering = "recovery"
 
 func newHarness(o options, out io.Writer, points map[string]string) *harness {
 	h := &harness{options: o, out: out, points: points, began: time.Now(), tally: newTally(), passes: map[string]map[string]int{}, took: map[string]time.Duration{},
-		calls: map[string]map[spot]int{}}
+		calls: map[string]map[faults.Spot]int{}}
 	for _, op := range operations() {
 		if o.only != "" && o.only != op.name {
 			continue
@@ -407,7 +408,7 @@ func (h *harness) note(name string, d death, f fate, took time.Duration) {
 	switch {
 	case d == (death{}):
 		h.took[name] = took
-	case d.fault != (fault{}):
+	case d.fault != (faults.Fault{}):
 		h.noteFault(name, d.fault, f)
 	case d.room != (room{}):
 		h.Cramped++

@@ -6,20 +6,6 @@ import (
 	"strings"
 )
 
-// A spot tells file-system calls apart by what they are: what they do, and to
-// which of places. Of a spot without a place are all calls of its kind.
-type spot struct {
-	kind  string // of callKinds
-	place string // as placeOf says, "": anywhere
-}
-
-func (s spot) String() string {
-	if s.place == "" {
-		return s.kind
-	}
-	return s.kind + " " + s.place
-}
-
 // chance are the parts of a path that come out otherwise each time: ids, in whole or
 // in part, and numbers.
 var chance = regexp.MustCompile(`\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b|[0-9A-Za-z]*[0-9][0-9A-Za-z]*`)

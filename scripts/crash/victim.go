@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/umbra-vcs/umbra/scripts/crash/faults"
 	"github.com/umbra-vcs/umbra/scripts/lab"
 	"github.com/umbra-vcs/umbra/scripts/patience"
 )
@@ -25,7 +26,7 @@ type death struct {
 	pass  int           // the how-manieth time that the point is come to, from 1
 	after time.Duration // 0: not by the clock
 	brood bool          // with the children that it has started; else they live on
-	fault fault
+	fault faults.Fault
 	woken bool // the call fails once the process is woken, else from its start
 	room  room // what is left of a small disk
 }
@@ -37,7 +38,7 @@ func (d death) String() string {
 		how = fmt.Sprintf("killed at %s:%d", d.point, d.pass)
 	case d.after > 0:
 		how = "killed after " + d.after.String()
-	case d.fault != (fault{}):
+	case d.fault != (faults.Fault{}):
 		how = d.fault.String()
 	case d.room != (room{}):
 		how = d.room.String()
@@ -49,14 +50,14 @@ func (d death) String() string {
 }
 
 // fails says that the process lives, and that something fails for it.
-func (d death) fails() bool { return d.fault != (fault{}) || d.room != (room{}) }
+func (d death) fails() bool { return d.fault != (faults.Fault{}) || d.room != (room{}) }
 
 // plain checks what a command says for which something failed.
 func (d death) plain(f fate) error {
 	if d.room != (room{}) {
 		return d.room.plain(f)
 	}
-	return d.fault.plain(f)
+	return plainFault(d.fault, f)
 }
 
 // env arms the process, and has it write down the points that it passes in log.
@@ -76,10 +77,10 @@ type fate struct {
 	killed bool
 	code   int
 	out    string
-	said   string       // on the error output
-	hit    bool         // the call failed that was to
-	at     string       // the file of that call
-	calls  map[spot]int // file-system calls, where one was to fail
+	said   string              // on the error output
+	hit    bool                // the call failed that was to
+	at     string              // the file of that call
+	calls  map[faults.Spot]int // file-system calls, where one was to fail
 }
 
 func (f fate) String() string {
@@ -134,7 +135,7 @@ type victim struct {
 	timer     *time.Timer
 	ended     chan struct{}
 	waited    error
-	injector  *injector // nil: no call fails
+	injector  *faults.Injector // nil: no call fails
 }
 
 // begin starts a command that is to die so.
@@ -148,10 +149,10 @@ func begin(ctx context.Context, c lab.Command, d death, log string) (*victim, er
 		v.cmd.Stdin = bytes.NewReader(c.Stdin)
 	}
 	err := error(nil)
-	if d.fault == (fault{}) {
+	if d.fault == (faults.Fault{}) {
 		err = v.cmd.Start()
 	} else {
-		v.injector, err = inject(v.cmd, filepath.Dir(log), d.fault, d.woken)
+		v.injector, err = faults.Inject(v.cmd, filepath.Dir(log), d.fault, placeOf, d.woken)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("start %s: %w", strings.Join(c.Args, " "), err)
@@ -222,10 +223,10 @@ func (v *victim) wait() (fate, error) {
 	if v.injector == nil {
 		return f, nil
 	}
-	err := v.injector.end()
-	f.hit, f.calls = v.injector.hit, v.injector.calls
+	err := v.injector.End()
+	f.hit, f.calls = v.injector.Hit, v.injector.Calls
 	if f.hit {
-		f.at = v.injector.at
+		f.at = v.injector.At
 	}
 	return f, err
 }

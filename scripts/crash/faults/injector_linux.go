@@ -1,6 +1,6 @@
 //go:build linux && amd64
 
-package main
+package faults
 
 import (
 	"bytes"
@@ -18,21 +18,23 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// An injector hears of the file-system calls of a process and its children before
+// An Injector hears of the file-system calls of a process and its children before
 // the kernel does them (seccomp's user notification), counts those below a
 // directory, and fails one of them.
-type injector struct {
+type Injector struct {
 	dir      string
-	fault    fault
+	fault    Fault
+	name     Namer
 	listener int
 	asleep   atomic.Bool // nothing is counted, and nothing fails
 	stop     *os.File    // closed: it ends
 	done     chan error
 
-	calls  map[spot]int      // with those of each kind anywhere; read after done
+	// Calls counts them, with those of each kind anywhere. It is read after End, as the rest.
+	Calls  map[Spot]int
 	places map[string]string // by path below dir
-	hit    bool
-	at     string // the file of the call that failed, once it did
+	Hit    bool              // the call failed that was to
+	At     string            // the file of that call
 }
 
 // How a call names the file: by a descriptor, by a path, or by a path below a
@@ -86,15 +88,15 @@ var named = map[int]naming{
 	unix.SYS_IOCTL:           {"copy", 0, -1},
 }
 
-// inject starts a command with an injector for the file-system calls below dir, at
+// Inject starts a command with an injector for the file-system calls below dir, at
 // work or asleep.
 // Who started it ends the injector when the command has ended.
-func inject(cmd *exec.Cmd, dir string, f fault, asleep bool) (*injector, error) {
+func Inject(cmd *exec.Cmd, dir string, f Fault, name Namer, asleep bool) (*Injector, error) {
 	woken, stop, err := os.Pipe()
 	if err != nil {
 		return nil, err
 	}
-	in := &injector{dir: dir, fault: f, stop: stop, done: make(chan error, 1), calls: map[spot]int{}, places: map[string]string{}}
+	in := &Injector{dir: dir, fault: f, name: name, stop: stop, done: make(chan error, 1), Calls: map[Spot]int{}, places: map[string]string{}}
 	in.asleep.Store(asleep)
 	started := make(chan error)
 	go func() {
@@ -110,18 +112,18 @@ func inject(cmd *exec.Cmd, dir string, f fault, asleep bool) (*injector, error) 
 	}()
 	if err := <-started; err != nil {
 		if in.listener > 0 {
-			err = errors.Join(err, in.end())
+			err = errors.Join(err, in.End())
 		}
 		return nil, err
 	}
 	return in, nil
 }
 
-// wake has it count, and its call fail, from now on.
-func (in *injector) wake() { in.asleep.Store(false) }
+// Wake has it count, and its call fail, from now on.
+func (in *Injector) Wake() { in.asleep.Store(false) }
 
-// end ends it, after which its counts can be read.
-func (in *injector) end() error {
+// End ends it, after which its counts can be read.
+func (in *Injector) End() error {
 	return errors.Join(in.stop.Close(), <-in.done)
 }
 
@@ -167,7 +169,7 @@ type answer struct {
 }
 
 // serve answers until it is woken.
-func (in *injector) serve(woken *os.File) error {
+func (in *Injector) serve(woken *os.File) error {
 	for {
 		fds := []unix.PollFd{{Fd: int32(in.listener), Events: unix.POLLIN}, {Fd: int32(woken.Fd()), Events: unix.POLLIN}}
 		if _, err := unix.Poll(fds, -1); err != nil && !errors.Is(err, unix.EINTR) {
@@ -205,7 +207,7 @@ func control(fd int, request uintptr, about unsafe.Pointer) syscall.Errno {
 }
 
 // judge counts a call, and says what becomes of it: the kernel does it, or it fails.
-func (in *injector) judge(n *notice) answer {
+func (in *Injector) judge(n *notice) answer {
 	does := answer{id: n.id, flags: unix.SECCOMP_USER_NOTIF_FLAG_CONTINUE}
 	call := named[int(n.number)]
 	if n.number == unix.SYS_IOCTL && n.args[1] != unix.FICLONE {
@@ -215,33 +217,33 @@ func (in *injector) judge(n *notice) answer {
 	if !ok || in.asleep.Load() || !in.counts(call.kind, path) {
 		return does
 	}
-	in.hit, in.at = true, path
-	if in.fault.err != halfDone {
-		return answer{id: n.id, err: -int32(in.fault.err)}
+	in.Hit, in.At = true, path
+	if in.fault.Err != HalfDone {
+		return answer{id: n.id, err: -int32(in.fault.Err)}
 	}
 	written, err := half(n)
 	if err != nil || written == 0 { // of one byte there is no half: the next
-		in.hit, in.at = false, ""
+		in.Hit, in.At = false, ""
 		return does
 	}
 	return answer{id: n.id, value: int64(written)}
 }
 
 // counts counts a call, and reports whether it is the one that is to fail.
-func (in *injector) counts(kind, path string) bool {
+func (in *Injector) counts(kind, path string) bool {
 	place, known := in.places[path]
 	if !known {
-		place = placeOf(strings.TrimPrefix(path, in.dir+"/"))
+		place = in.name(strings.TrimPrefix(path, in.dir+"/"))
 		in.places[path] = place
 	}
-	in.calls[spot{kind, ""}]++
-	in.calls[spot{kind, place}]++
+	in.Calls[Spot{kind, ""}]++
+	in.Calls[Spot{kind, place}]++
 	f := in.fault
-	return !in.hit && kind == f.kind && (f.place == "" || f.place == place) && in.calls[f.spot] >= f.nth
+	return !in.Hit && kind == f.Kind && (f.Place == "" || f.Place == place) && in.Calls[f.Spot] >= f.Nth
 }
 
 // below is the path of what a call is about, if it is below the injector's directory.
-func (in *injector) below(n *notice, call naming) (string, bool) {
+func (in *Injector) below(n *notice, call naming) (string, bool) {
 	path := ""
 	if call.path >= 0 {
 		path = text(int(n.pid), n.args[call.path])
