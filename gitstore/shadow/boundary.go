@@ -133,15 +133,12 @@ func (s *Store) Commit(id gitstore.ID) (*gitstore.Commit, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := s.bounds.Load()
-	if b == nil {
-		read, err := s.ReadBoundary()
-		if err != nil {
+	if s.bounds.Load() == nil {
+		if err := s.Reread(); err != nil {
 			return nil, err
 		}
-		b = &read
 	}
-	if g, cut := (*b)[id]; cut {
+	if g, cut := (*s.bounds.Load())[id]; cut {
 		c.Lost, c.Parents, c.PrunedAt = c.FirstParent(), nil, g.prunedAt
 		if !g.before.IsZero() {
 			c.Parents = []gitstore.ID{g.before}
@@ -208,8 +205,7 @@ func (s *Store) writeBoundary(ctx context.Context, change func(boundary)) error 
 	if err != nil {
 		return err
 	}
-	_, err = s.ReadBoundary()
-	return err
+	return s.Reread()
 }
 
 // IDLines lists ids, one a line.

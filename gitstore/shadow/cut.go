@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/failpoint"
 )
 
 // Cutting says where histories are cut, and what stays.
@@ -31,8 +32,9 @@ type Cutting struct {
 //
 // It may be killed at any instant. First it is noted that something is to be given back, since
 // a ref that moves may let go of commits already. Then refs keep what is before a cut; then it
-// is noted that it is no loss; then all boundaries change in one step. It waits for the disk a few
-// times, however many cuts there are. The caller holds the project's lock, exclusive.
+// is noted that it is no loss; then all boundaries are made in one step; then refs and boundaries
+// go that nothing needs any more. It waits for the disk a few times, however many cuts there
+// are. The caller holds the project's lock, exclusive.
 func Cut(ctx context.Context, s *Store, c Cutting) error {
 	old, err := s.ReadBoundary()
 	if err != nil {
@@ -41,28 +43,39 @@ func Cut(ctx context.Context, s *Store, c Cutting) error {
 	if err := s.Rewrite(ctx, owedFile, func() ([]byte, error) { return nil, nil }); err != nil {
 		return err
 	}
+	failpoint.Hit("cut.owed")
 	drop, err := keepCutOff(ctx, s, c, old)
 	if err != nil {
 		return err
 	}
+	failpoint.Hit("cut.kept")
 	next := maps.Clone(old)
 	maps.DeleteFunc(next, func(id gitstore.ID, _ gap) bool { return !c.Stays(id) })
 	for after, before := range c.Before {
 		next[after] = gap{before, c.At}
 	}
-	// Until all boundaries have changed the old ones are needed, too.
+	// Until the refs are gone that nothing needs any more they lead to old boundaries, and to
+	// nothing beyond them.
 	both := maps.Clone(old)
 	maps.Copy(both, next)
 	if err := writePruned(ctx, s, both); err != nil {
 		return err
 	}
-	if err := s.writeBoundary(ctx, func(b boundary) { clear(b); maps.Copy(b, next) }); err != nil {
+	failpoint.Hit("cut.explained")
+	bound := func(to boundary) error { return s.writeBoundary(ctx, func(b boundary) { clear(b); maps.Copy(b, to) }) }
+	if err := bound(both); err != nil {
 		return err
 	}
-	if err := writePruned(ctx, s, next); err != nil {
+	failpoint.Hit("cut.cut")
+	if err := dropRefs(ctx, s, next, drop); err != nil {
 		return err
 	}
-	return dropRefs(ctx, s, next, drop)
+	failpoint.Hit("cut.dropped")
+	if err := bound(next); err != nil {
+		return err
+	}
+	failpoint.Hit("cut.forgotten")
+	return writePruned(ctx, s, next)
 }
 
 // owedFile is an empty file that is there while what was cut off may not have been given
@@ -148,11 +161,7 @@ func dropRefs(ctx context.Context, s *Store, b boundary, drop map[gitstore.RefNa
 			drop[ref.Name] = gitstore.ID{}
 		}
 	}
-	if err := s.changePacked(ctx, drop); err != nil {
-		return err
-	}
-	_, err = s.ReadBoundary()
-	return err
+	return s.changePacked(ctx, drop)
 }
 
 // writePruned notes which boundaries pruning has made.

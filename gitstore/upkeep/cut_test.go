@@ -104,7 +104,7 @@ func TestCutOffCut(t *testing.T) {
 		}
 		storetest.NoErr(t, NoteOthers(ctx, s, map[gitstore.ID][]string{c[3]: {"a"}}))
 		storetest.NoErr(t, shadow.Cut(ctx, s, first))
-		storetest.NoErr(t, shadow.GaveBack(s))
+		storetest.Must[int64](t)(GiveBack(ctx, s, unlocked()))
 		refs := storetest.Must[*gitstore.RefList](t)(s.Refs(gitstore.RefBefore)).Refs
 		second := shadow.Cutting{
 			Before: map[gitstore.ID]gitstore.ID{c[7]: c[0]}, Kept: map[gitstore.ID]bool{},
@@ -143,6 +143,7 @@ func TestCutOffCut(t *testing.T) {
 			t.Errorf("write %d: nobody knows who changed what before %s", fail, at.Short())
 		}
 		storetest.Fsck(t, s)
+		storetest.NoErr(t, CheckWhole(ctx, again)) // nothing leads to what the first cut let go of
 		storetest.NoErr(t, shadow.Cut(ctx, again, second))
 		if line := storetest.Must[[]gitstore.ID](t)(historyOf(again, c[8])); !slices.Equal(line, after) {
 			t.Errorf("write %d: again: %v", fail, line)

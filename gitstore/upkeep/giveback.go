@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/failpoint"
 	"github.com/umbra-vcs/umbra/gitstore/flock"
 	"github.com/umbra-vcs/umbra/gitstore/git"
 	"github.com/umbra-vcs/umbra/gitstore/shadow"
@@ -66,6 +67,7 @@ func GiveBack(ctx context.Context, s *shadow.Store, o GiveBackOptions) (bytes in
 	if err := g.Beside(g.pack); err != nil {
 		return 0, fmt.Errorf("pack what stays of %s: %w", s.Dir(), err)
 	}
+	failpoint.Hit("giveback.packed")
 	if err := g.Alone(g.remove); err != nil {
 		return 0, fmt.Errorf("remove what nothing leads to of %s: %w", s.Dir(), err)
 	}
@@ -78,6 +80,7 @@ func (g *giving) pack() error {
 	if _, err := g.store.RetireSegments(g.ctx); err != nil {
 		return err
 	}
+	failpoint.Hit("giveback.retired")
 	if err := repack(g.ctx, g.store, g.held, &g.stats); err != nil {
 		return err
 	}
@@ -243,6 +246,7 @@ func (g *giving) packObjects(ids []gitstore.ID, args ...string) error {
 	if err != nil {
 		return err
 	}
+	failpoint.Hit("giveback.made")
 	for _, idx := range made {
 		info, err := os.Lstat(idx)
 		if err != nil {
@@ -444,6 +448,7 @@ func (g *giving) removeOld() error {
 		packs[p.Base] = p
 	}
 	for _, file := range g.old {
+		failpoint.Hit("giveback.removing")
 		if p := packs[file]; p != nil {
 			if err := d.removePack(p); err != nil {
 				return err
@@ -462,5 +467,6 @@ func (g *giving) removeOld() error {
 		}
 		g.stats.Freed += shadow.OnDisk(info)
 	}
+	failpoint.Hit("giveback.removed")
 	return errors.Join(g.store.Rescan(), shadow.GaveBack(g.store))
 }

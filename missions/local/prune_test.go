@@ -378,6 +378,31 @@ func (b *testBench) cut(m *projects.Mission, ids []gitstore.ID, first, end int) 
 	}
 }
 
+// TestPruneAfterKill: a pruning was killed before it had dropped the refs of records that
+// nothing needs any more. The next drops them, though no snapshot is left to go.
+func TestPruneAfterKill(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	b := newBench(t)
+	m, work, ids := b.snapshotLine(3)
+	b.pruned(1)
+	tip, err := work.Project.Store.Snapshot(ids[3])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := work.Project.Store.UpdateRef(ctx, gitstore.KeepRef(tip.Record), gitstore.ID{}, tip.Record, gitstore.Durable); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(work.Project.Store.Dir(), "umbra", "owed"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	b.pruned(1)
+	if refs, err := work.Project.Store.Refs(gitstore.RefKeep); err != nil || len(refs.Refs) > 0 {
+		t.Errorf("after it %v are left (%v)", refs, err)
+	}
+	b.fscked(m)
+}
+
 // TestForkOfWhatWasPruned: a fork found its moment, and then that was pruned. It is refused
 // while the objects are still there: they may go at any moment.
 func TestForkOfWhatWasPruned(t *testing.T) {

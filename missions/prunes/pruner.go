@@ -197,8 +197,9 @@ func (pr *Pruner) pruneProject(ctx context.Context, c choice, result *missions.P
 	if err != nil {
 		return refused(err)
 	}
-	marks := !result.Preview && len(plan.Kept) < len(m.Snapshots)
-	if c.begin != nil && (marks || shadow.Owes(c.project.Store)) {
+	// What was begun and cut off is marked to its end.
+	marks := !result.Preview && (len(plan.Kept) < len(m.Snapshots) || shadow.Owes(c.project.Store))
+	if c.begin != nil && marks {
 		if begins, err := c.begin(len(m.Snapshots)-len(plan.Kept), bytes); err != nil || !begins {
 			return err
 		}

@@ -56,7 +56,7 @@ func eachClass(calls map[faults.Spot]int, tried int, r *rand.Rand) []faults.Faul
 		errs := faults.Kinds[at.Kind]
 		n := min(count, len(turns))
 		for i := range max(n, len(errs)) {
-			f := faults.Fault{at, 1 + (i+tried)%n, errs[i%len(errs)]}
+			f := faults.Fault{Spot: at, Nth: 1 + (i+tried)%n, Err: errs[i%len(errs)]}
 			if f.Nth == len(turns) && r != nil {
 				f.Nth += r.IntN(1 + (count-n)>>tried)
 			}

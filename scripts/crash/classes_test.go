@@ -52,8 +52,8 @@ func TestPlaceOf(t *testing.T) {
 func TestClasses(t *testing.T) {
 	h := newHarness(options{seed: 1, failing: true, each: true}, nil, nil)
 	h.keepFailing()
-	read, sync := faults.Spot{"read", "home/umbra/x"}, faults.Spot{"sync", "home/umbra/y"}
-	h.noteFault("snapshot", faults.Counts, fate{calls: map[faults.Spot]int{read: 100, {"read", ""}: 103, sync: 2}})
+	read, sync := faults.Spot{Kind: "read", Place: "home/umbra/x"}, faults.Spot{Kind: "sync", Place: "home/umbra/y"}
+	h.noteFault("snapshot", faults.Counts, fate{calls: map[faults.Spot]int{read: 100, {Kind: "read", Place: ""}: 103, sync: 2}})
 	trials := h.missing(0, newRand(1))
 	if len(trials) != 3+2 || trials[0].fault.Spot == trials[1].fault.Spot || len(h.Classes[0]) != 2 || len(h.Classes[1]) != 3+2 || len(h.Classes[2]) != 1+2 {
 		t.Fatalf("chosen %v of %v", trials, h.Classes)
@@ -70,7 +70,7 @@ func TestClasses(t *testing.T) {
 	if later < 3 || later > 100 || len(again) != 1 || again[0].fault.Nth < 3 || again[0].fault.Nth > 3+97>>classTries {
 		t.Errorf("of the later calls number %d was to fail, and then %v", later, again)
 	}
-	h.noteFault("snapshot", again[0].fault, fate{calls: map[faults.Spot]int{{"mkdir", "home"}: 1}})
+	h.noteFault("snapshot", again[0].fault, fate{calls: map[faults.Spot]int{{Kind: "mkdir", Place: "home"}: 1}})
 	if again = h.missing(0, newRand(1)); len(again) != 1+3 {
 		t.Errorf("another call was seen, and those to fail are %v", again)
 	}
@@ -80,7 +80,7 @@ func TestClasses(t *testing.T) {
 			t.Errorf("%q is not in\n%s", said, text)
 		}
 	}
-	if names := classNames(faults.Fault{read, 7, faults.HalfDone}, "x"); names != [...]string{"x: read home/umbra/x", "x: read home/umbra/x, later", "x: read home/umbra/x: half of it done"} {
+	if names := classNames(faults.Fault{Spot: read, Nth: 7, Err: faults.HalfDone}, "x"); names != [...]string{"x: read home/umbra/x", "x: read home/umbra/x, later", "x: read home/umbra/x: half of it done"} {
 		t.Error(names)
 	}
 }

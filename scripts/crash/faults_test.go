@@ -49,7 +49,7 @@ func TestFaults(t *testing.T) {
 
 // TestPlain: an error that does not say why is wrong, and so is a panic.
 func TestPlain(t *testing.T) {
-	f := faults.Fault{faults.Spot{"write", ""}, 1, syscall.ENOSPC}
+	f := faults.Fault{Spot: faults.Spot{Kind: "write", Place: ""}, Nth: 1, Err: syscall.ENOSPC}
 	for _, c := range []struct {
 		of fate
 		ok bool
@@ -78,10 +78,10 @@ func TestChosen(t *testing.T) {
 	h := newHarness(options{seed: 1, faults: 6}, nil, nil)
 	h.keepFailing()
 	h.calls["snapshot"] = map[faults.Spot]int{
-		{"read", ""}: 100, {"read", "home/x"}: 50, {"read", "home/y"}: 50,
-		{"sync", ""}: 4, {"sync", "home/x"}: 1, {"sync", "home/y"}: 3, {"connect", ""}: 7,
+		{Kind: "read", Place: ""}: 100, {Kind: "read", Place: "home/x"}: 50, {Kind: "read", Place: "home/y"}: 50,
+		{Kind: "sync", Place: ""}: 4, {Kind: "sync", Place: "home/x"}: 1, {Kind: "sync", Place: "home/y"}: 3, {Kind: "connect", Place: ""}: 7,
 	}
-	if all := faults.Of(h.calls["snapshot"]); len(all) != 108 || all[0] != (faults.Fault{faults.Spot{"read", ""}, 1, syscall.EIO}) {
+	if all := faults.Of(h.calls["snapshot"]); len(all) != 108 || all[0] != (faults.Fault{Spot: faults.Spot{Kind: "read", Place: ""}, Nth: 1, Err: syscall.EIO}) {
 		t.Errorf("%d faults, the first %s", len(all), all[0])
 	}
 	count, were := map[string]int{}, h.chosen()
@@ -91,8 +91,8 @@ func TestChosen(t *testing.T) {
 	if count["read"] != 2 || count["sync"] != 4 {
 		t.Errorf("chosen %v", count)
 	}
-	h.calls["snapshot"][faults.Spot{"read", "home/x"}]++
-	h.calls["snapshot"][faults.Spot{"write", "home/z"}] = 1
+	h.calls["snapshot"][faults.Spot{Kind: "read", Place: "home/x"}]++
+	h.calls["snapshot"][faults.Spot{Kind: "write", Place: "home/z"}] = 1
 	h.faults += 3
 	kept := 0
 	for _, one := range h.chosen() {

@@ -82,6 +82,7 @@ func operations() []operation {
 		{name: "report told", daemon: true, prepare: telling},
 		{name: "report taken back", prepare: untelling},
 		{name: "repack", daemon: true, prepare: repacking},
+		{name: "prune", inside: true, prepare: pruning},
 	}
 }
 

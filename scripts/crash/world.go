@@ -36,12 +36,16 @@ type world struct {
 	kept  manifest            // what the workspace holds of ignored files
 	made  int                 // numbers what is made
 
-	talk *talk // nil before it begins
-	chat *chat // nil until one is needed
-
-	stage *stage // nil until one is needed
-
+	cast             // who is in it beside the mission
 	grounds []string // user's repositories for first snapshots, the oldest first
+}
+
+// A cast has what some scenes need beside the world's mission, each nil until one is needed.
+type cast struct {
+	talk  *talk
+	chat  *chat
+	stage *stage
+	aged  *aged
 }
 
 // newWorld makes one below dir.

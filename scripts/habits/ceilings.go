@@ -7,7 +7,6 @@ var ceilings = []ceiling{
 	{"gitstore/restore.planner fields", 17, "the steps of one plan share their state"},
 	{"missions/forks.forkJob fields", 16, "the steps of one fork share their state"},
 	{"missions/projects.MissionPlan fields", 22, "a document: everything that a mission begins with"},
-	{"scripts/crash.world fields", 16, "one world for all plights of the harness"},
 	{"scripts/crash.world methods", 55, "one world for all plights of the harness"},
 	{"scripts/endure.soak fields", 24, "the settings of a run and what it counted, side by side"},
 	{"sessions.Event fields", 25, "a document: what the hooks of all agents tell"},
