@@ -172,10 +172,14 @@ func (m *model) clear() tea.Cmd {
 	return m.narrow("")
 }
 
-// narrow filters the list.
+// narrow filters the list. A filter that nothing can match leaves it as it is.
 func (m *model) narrow(typed string) tea.Cmd {
-	before := m.list.filter
-	m.list.filter = parseFilter(typed)
+	before, now := m.list.filter, parseFilter(typed)
+	if err := now.check(); err != nil {
+		m.fail(err)
+		return nil
+	}
+	m.list.filter = now
 	if m.list.filter.path != before.path {
 		return m.open()
 	}

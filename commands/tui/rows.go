@@ -155,6 +155,14 @@ func parseFilter(typed string) filter {
 	return f
 }
 
+// check is an error where there is no such state.
+func (f filter) check() error {
+	if f.state == "" || slices.Contains(missions.StateNames[:], missions.StateName(f.state)) {
+		return nil
+	}
+	return missions.Errorf(missions.KindUsage, "use initializing, running, waiting, idle, error or closed", "no state %q", f.state)
+}
+
 // keeps reports whether a snapshot is listed; prompt is its turn's.
 func (f filter) keeps(e missions.Entry, prompt string) bool {
 	if f.state != "" && string(e.State) != f.state {

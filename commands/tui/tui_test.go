@@ -308,6 +308,7 @@ func TestFoldAndFilter(t *testing.T) {
 	x.keys("/", "ctrl+u", "nothing like it", "backspace", "enter").sees("nothing matches")
 	x.keys("j", "space", "d", "enter") // nothing is there to act on
 	x.keys("esc").sees("turn 3")
+	x.keys("/", "state:asleep", "enter").sees(`no state "asleep"`, "running", "closed", "turn 3")
 	x.keys("/", "path:greet.sh", "enter")
 	if last := s.calls[len(s.calls)-2]; last != "log demo 200 greet.sh" || len(x.model.list.history.entries) != 1 {
 		t.Errorf("a path was asked for by %q and gave %d", last, len(x.model.list.history.entries))
