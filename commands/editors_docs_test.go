@@ -68,7 +68,7 @@ func (p *typist) edits(editor, page string) {
 	case "vim", "nvim":
 		start := map[string]string{"vim": "vim --not-a-term -T dumb -n -i NONE", "nvim": "nvim --headless -n -i NONE"}[editor]
 		typed := regexp.MustCompile("`:(Umbra[^`]*)`").FindAllStringSubmatch(page, -1)
-		if len(typed) < 7 {
+		if len(typed) < 9 {
 			p.t.Fatalf("only %d commands of Vim's", len(typed))
 		}
 		for _, m := range typed {
@@ -84,7 +84,7 @@ func (p *typist) edits(editor, page string) {
 	case "emacs":
 		names := regexp.MustCompile("`M-x (umbra-[a-z]+)`").FindAllStringSubmatch(page, -1)
 		forms := regexp.MustCompile("`(\\((?:require|umbra-mode|setq) [^`]*\\))`").FindAllStringSubmatch(page, -1)
-		if len(names) != 6 || len(forms) != 3 {
+		if len(names) != 8 || len(forms) != 3 {
 			p.t.Fatalf("%d commands of Emacs's, %d forms", len(names), len(forms))
 		}
 		script := ""

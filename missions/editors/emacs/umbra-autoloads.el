@@ -7,6 +7,8 @@
 (autoload 'umbra-timeline "umbra" "Open the timeline." t)
 (autoload 'umbra-open "umbra" "Open this file as it was." t)
 (autoload 'umbra-diff "umbra" "Compare this file with what it was." t)
+(autoload 'umbra-blame "umbra" "Say who wrote this line." t)
+(autoload 'umbra-show "umbra" "Show the moment that wrote this line." t)
 ;; After the user's own file, where umbra-mode may be set to nil.
 (defvar umbra-mode t)
 (if after-init-time

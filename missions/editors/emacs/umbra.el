@@ -8,6 +8,7 @@
 ;;; Code:
 
 (require 'cl-lib)
+(require 'json)
 (require 'seq)
 
 (defgroup umbra nil "Umbra keeps what is saved." :group 'tools)
@@ -92,14 +93,14 @@ snapshot, and so are the saves of a mode that saves whenever something changes."
                              (string-trim (buffer-string)))))
       (delete-file complaint))))
 
-(defun umbra--show (verb)
+(defun umbra--show (verb &rest args)
   (let ((here default-directory)
         (buffer (get-buffer-create (format "*umbra %s*" verb))))
     (with-current-buffer buffer
       (let ((inhibit-read-only t))
         (erase-buffer)
         (setq default-directory here)
-        (umbra--call buffer verb)
+        (apply #'umbra--call buffer verb args)
         (goto-char (point-min)))
       (special-mode))
     (pop-to-buffer buffer)))
@@ -182,6 +183,57 @@ snapshot, and so are the saves of a mode that saves whenever something changes."
   "Compare this file as it was at MOMENT with this buffer."
   (interactive (umbra--ask-moment))
   (diff-buffers (umbra--was moment) (current-buffer)))
+
+(defun umbra--author ()
+  "Who wrote the line that point is on."
+  (unless buffer-file-name
+    (user-error "This buffer has no file"))
+  (when (buffer-modified-p)
+    (user-error "Save the file first: its lines are counted as they are written"))
+  (let ((range (format "%d,+1" (line-number-at-pos nil t)))
+        (file (expand-file-name buffer-file-name)))
+    (with-temp-buffer
+      (condition-case err
+          (umbra--call t "blame" "--json" "-L" range file)
+        (user-error (let ((said (cadr err)))
+                      (user-error "%s" (if (string-prefix-p "{\"error\"" said)
+                                           (umbra--in '(error message) (umbra--parse said))
+                                         said)))))
+      (or (car (umbra--in '(lines) (umbra--parse (buffer-string))))
+          (user-error "There is no such line")))))
+
+(defun umbra--parse (text)
+  (let ((json-object-type 'alist) (json-array-type 'list))
+    (json-read-from-string text)))
+
+(defun umbra--in (keys object)
+  (dolist (key keys object)
+    (setq object (alist-get key object))))
+
+(defun umbra--origin (line)
+  "What is said of LINE: where it comes from, by whom and when, and why."
+  (cl-flet ((said (key) (let ((text (alist-get key line))) (if (equal text "") nil text))))
+    (let* ((at (alist-get 'at line))
+           (by (or (and (said 'commit) (substring (said 'commit) 0 10)) (said 'address) (said 'message)))
+           (why (or (said 'prompt) (said 'message)))
+           (who (delq nil (list (said 'agent) (unless (string-prefix-p "0001" at) (substring at 0 10))))))
+      (string-join (delq nil (list by (and who (format "(%s)" (string-join who ", ")))
+                                   (unless (equal why by) why)))
+                   " "))))
+
+(defun umbra-blame ()
+  "Say which turn, or commit of yours, wrote the line that point is on."
+  (interactive)
+  (message "umbra: %s" (umbra--origin (umbra--author))))
+
+(defun umbra-show ()
+  "Show the moment that wrote the line that point is on."
+  (interactive)
+  (let* ((line (umbra--author))
+         (snapshot (alist-get 'snapshot line)))
+    (when (string= snapshot "")
+      (user-error "No snapshot has made this line: %s" (umbra--origin line)))
+    (umbra--show "show" snapshot)))
 
 (provide 'umbra)
 ;;; umbra.el ends here

@@ -135,8 +135,8 @@ async function snapshot() {
   bar.refresh();
 }
 
-async function shown(command) {
-  const content = (await ask(place(), command)).toString();
+async function shown(...command) {
+  const content = (await ask(place(), ...command)).toString();
   await vscode.window.showTextDocument(await vscode.workspace.openTextDocument({ content }), { preview: true });
 }
 
@@ -205,6 +205,44 @@ async function open() {
   }
 }
 
+// author is who wrote the line that the cursor is on.
+async function author() {
+  const editor = vscode.window.activeTextEditor;
+  if (!editor || editor.document.uri.scheme !== 'file') {
+    throw new Error('open a file first');
+  }
+  if (editor.document.isDirty) {
+    throw new Error('save the file first: its lines are counted as they are written');
+  }
+  const file = editor.document.uri.fsPath;
+  const range = `${editor.selection.active.line + 1},+1`;
+  const answer = await ask(path.dirname(file), 'blame', '--json', '-L', range, file).catch((error) => {
+    throw error.message.startsWith('{"error"') ? new Error(JSON.parse(error.message).error.message) : error;
+  });
+  const [line] = JSON.parse(answer.toString()).lines;
+  if (!line) {
+    throw new Error('there is no such line');
+  }
+  return line;
+}
+
+// origin is what is said of a line: where it comes from, by whom and when, and why.
+function origin(line) {
+  const who = [line.agent, line.at.startsWith('0001') ? '' : line.at.slice(0, 10)].filter(Boolean).join(', ');
+  const by = line.commit.slice(0, 10) || line.address || line.message;
+  const why = line.prompt || line.message;
+  return [by, who && `(${who})`, why !== by && why].filter(Boolean).join(' ');
+}
+
+// blame says who wrote the line; its moment is one click away.
+async function blame() {
+  const line = await author();
+  const buttons = line.snapshot ? ['Show'] : [];
+  if (await vscode.window.showInformationMessage(`Umbra: ${origin(line)}`, ...buttons)) {
+    await shown('show', line.snapshot);
+  }
+}
+
 // said shows what went wrong with a command.
 const said = (run) => async () => {
   try {
@@ -215,7 +253,7 @@ const said = (run) => async () => {
 };
 
 function activate(context) {
-  const commands = { snapshot, status: () => shown('status'), log: () => shown('log'), timeline, diff, open };
+  const commands = { snapshot, status: () => shown('status'), log: () => shown('log'), timeline, diff, open, blame };
   bar.item = vscode.window.createStatusBarItem('umbra.status', vscode.StatusBarAlignment.Left);
   Object.assign(bar.item, { name: 'Umbra', command: 'umbra.timeline', tooltip: 'Umbra: the missions here. Opens the timeline.' });
   const look = setInterval(() => vscode.window.state.focused && bar.refresh(), glance);

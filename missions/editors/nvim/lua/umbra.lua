@@ -104,8 +104,8 @@ local function scratch(name)
   vim.cmd("silent! file " .. fn.fnameescape("umbra://" .. name))
 end
 
-local function show(name)
-  local said, well = call({ name })
+local function show(name, ...)
+  local said, well = call({ name, ... })
   if not well then
     return complain(said)
   end
@@ -137,7 +137,51 @@ local function open(moment, how)
   return true
 end
 
+-- Who wrote the line that the cursor is on; nil if that can't be told.
+local function author()
+  if vim.bo.buftype ~= "" or fn.expand("%") == "" or vim.bo.modified then
+    complain("umbra: " .. (vim.bo.modified and "write the file first: its lines are counted as they are written" or "be in the window of a file"))
+    return nil
+  end
+  local said, well = call({ "blame", "--json", "-L", fn.line(".") .. ",+1", fn.expand("%:p") })
+  if not well then
+    complain(vim.startswith(said, '{"error"') and "umbra: " .. fn.json_decode(said).error.message or said)
+    return nil
+  end
+  return fn.json_decode(said).lines[1]
+end
+
+-- What is said of a line: where it comes from, by whom and when, and why.
+local function origin(line)
+  local function filled(words)
+    return vim.tbl_filter(function(word)
+      return word ~= ""
+    end, words)
+  end
+  local by = line.commit ~= "" and line.commit:sub(1, 10) or line.address ~= "" and line.address or line.message
+  local who = filled({ line.agent, vim.startswith(line.at, "0001") and "" or line.at:sub(1, 10) })
+  local why = line.prompt ~= "" and line.prompt or line.message
+  return table.concat(filled({ by, #who > 0 and "(" .. table.concat(who, ", ") .. ")" or "", why ~= by and why or "" }), " ")
+end
+
 local verbs = {
+  blame = function()
+    local line = author()
+    if line then
+      vim.api.nvim_echo({ { "umbra: " .. origin(line) } }, true, {})
+    end
+  end,
+  -- The moment that wrote the line.
+  show = function()
+    local line = author()
+    if not line then
+      return
+    end
+    if line.snapshot == "" then
+      return complain("umbra: no snapshot has made this line: " .. origin(line))
+    end
+    show("show", line.snapshot)
+  end,
   diff = function(moment)
     local now = vim.api.nvim_get_current_win()
     if not open(moment, "leftabove vnew") then

@@ -65,7 +65,7 @@ function! umbra#left() abort
   endif
 endfunction
 
-let s:verbs = ['diff', 'log', 'open', 'snapshot', 'status', 'timeline']
+let s:verbs = ['blame', 'diff', 'log', 'open', 'show', 'snapshot', 'status', 'timeline']
 
 function! umbra#complete(lead, line, position) abort
   let l:words = split(strpart(a:line, 0, a:position), '\s\+', 1)
@@ -91,6 +91,10 @@ function! umbra#run(line) abort
     call s:snapshot(l:rest)
   elseif l:verb ==# 'timeline'
     call s:timeline()
+  elseif l:verb ==# 'blame'
+    call s:blame()
+  elseif l:verb ==# 'show'
+    call s:showLine()
   elseif l:verb ==# 'diff'
     call s:diff(l:rest)
   elseif l:verb ==# 'open'
@@ -142,6 +146,47 @@ function! s:snapshot(text) abort
     return s:complain(l:said)
   endif
   echomsg 'umbra: snapshot ' . l:said[:9] . (&modified ? ', without what is not written yet' : '')
+endfunction
+
+" Who wrote the line that the cursor is on; empty if that can't be told.
+function! s:author() abort
+  if &buftype !=# '' || expand('%') ==# '' || &modified
+    call s:complain('umbra: ' . (&modified ? 'write the file first: its lines are counted as they are written' : 'be in the window of a file'))
+    return {}
+  endif
+  let l:said = s:call(['blame', '--json', '-L', line('.') . ',+1', expand('%:p')])
+  if v:shell_error
+    call s:complain(l:said =~# '^{"error"' ? 'umbra: ' . json_decode(l:said).error.message : l:said)
+    return {}
+  endif
+  return get(json_decode(l:said).lines, 0, {})
+endfunction
+
+" What is said of a line: where it comes from, by whom and when, and why.
+function! s:origin(line) abort
+  let l:by = a:line.commit !=# '' ? a:line.commit[:9] : a:line.address !=# '' ? a:line.address : a:line.message
+  let l:who = filter([a:line.agent, a:line.at[:3] ==# '0001' ? '' : a:line.at[:9]], 'v:val !=# ""')
+  let l:why = a:line.prompt !=# '' ? a:line.prompt : a:line.message
+  let l:why = l:why ==# l:by ? '' : l:why
+  return join(filter([l:by, empty(l:who) ? '' : '(' . join(l:who, ', ') . ')', l:why], 'v:val !=# ""'))
+endfunction
+
+function! s:blame() abort
+  let l:line = s:author()
+  if !empty(l:line)
+    echomsg 'umbra:' s:origin(l:line)
+  endif
+endfunction
+
+" The moment that wrote the line.
+function! s:showLine() abort
+  let l:line = s:author()
+  if empty(l:line)
+    return
+  elseif l:line.snapshot ==# ''
+    return s:complain('umbra: no snapshot has made this line: ' . s:origin(l:line))
+  endif
+  call s:show('show', s:call(['show', l:line.snapshot]))
 endfunction
 
 function! s:timeline() abort
