@@ -119,6 +119,9 @@ func show(m *model, hit missions.SearchHit) tea.Cmd {
 	case hit.Removed:
 		m.say(fmt.Sprintf("%s is in the trash: umbra trash restore %[1]s", m.o.Clean(hit.Mission)))
 		return nil
+	case isFetched(hit):
+		m.say(fmt.Sprintf("%s was fetched: umbra show %s", m.o.Clean(hit.Mission), m.o.Clean(hit.Address)))
+		return nil
 	case at < 0:
 		m.say(fmt.Sprintf("%s is of another project: umbra show %s", m.o.Clean(hit.Mission), m.o.Clean(hit.Address)))
 		return nil
@@ -129,6 +132,12 @@ func show(m *model, hit missions.SearchHit) tea.Cmd {
 	cmd := m.open()
 	m.list.history.wanted = hit.Snapshot
 	return cmd
+}
+
+// isFetched reports whether a mission was fetched: the list has none of those.
+func isFetched(hit missions.SearchHit) bool {
+	_, _, fetched := missions.SplitFetched(hit.Mission)
+	return fetched
 }
 
 func (f found) lines(m *model, width int) []line {

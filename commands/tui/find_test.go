@@ -8,7 +8,7 @@ import (
 	"github.com/umbra-vcs/umbra/missions"
 )
 
-// Search gives three hits a page, of both missions, of another project and of the trash.
+// Search gives three hits a page, of both missions, of another project, of the trash and of one that was fetched.
 func (s *service) Search(_ context.Context, r missions.SearchRequest) (missions.SearchResult, error) {
 	s.called("search %s %v", r.Query, r.After != nil)
 	switch r.Query {
@@ -23,7 +23,7 @@ func (s *service) Search(_ context.Context, r missions.SearchRequest) (missions.
 	if r.After != nil {
 		gone := hit("gone@2", "gone", "", "", "of the trash")
 		gone.Removed = true
-		return missions.SearchResult{Hits: []missions.SearchHit{gone}}, nil
+		return missions.SearchResult{Hits: []missions.SearchHit{gone, hit("work/far@2", "work/far", "", "e", "fetched")}}, nil
 	}
 	other, demo := s.logs["other"], s.logs["demo"]
 	return missions.SearchResult{More: true, Hits: []missions.SearchHit{
@@ -41,12 +41,13 @@ func TestSearch(t *testing.T) {
 	x.keys("/", "ctrl+u", "wrong", "enter").sees("a quote is open (close it)").misses("moments")
 	x.keys("/", "tab", "wish", "enter").sees("the newest 3 moments", "> demo@3", "français", "far away").misses("\x1bnumber")
 
-	x.keys("j", "j").sees("4 moments, newest first", "of the trash").keys("enter").sees("far is of another project: umbra show far@1")
+	x.keys("j", "j").sees("5 moments, newest first", "of the trash").keys("enter").sees("far is of another project: umbra show far@1")
 	x.keys("j", "enter").sees("gone is in the trash: umbra trash restore gone")
+	x.keys("j", "enter").sees("work/far was fetched: umbra show work/far@2")
 	if want := "search wish true"; s.calls[len(s.calls)-1] != want {
 		t.Errorf("the last call was %s, want %s", s.calls[len(s.calls)-1], want)
 	}
-	x.keys("k", "k", "enter")
+	x.keys("k", "k", "k", "enter")
 	if e, ok := x.model.list.entryAt(); !ok || e.ID != s.logs["other"][1].ID || x.model.at().Name != "french" {
 		t.Errorf("the cursor is at %+v", e)
 	}
