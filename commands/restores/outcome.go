@@ -11,15 +11,31 @@ import (
 )
 
 // printRestored prints the plan or the outcome of a restore, an undo or a redo.
-// The error is partly if something was displaced or left out.
-func printRestored(c *call.Call, did string, r missions.RestoreResult) error {
-	return finish(c, r, r, func(p *print.Printer) { WriteOutcome(p, did, r) })
+// The error is partly if something was displaced, or left out that was not to be kept.
+func printRestored(c *call.Call, did string, r missions.RestoreResult, keepOthers bool) error {
+	return finish(c, r, outcome{r, keepOthers}, func(p *print.Printer) { WriteOutcome(p, did, r) })
 }
 
-// finish prints a result, whose restore is r.
-func finish(c *call.Call, result any, r missions.RestoreResult, text func(*print.Printer)) error {
+// outcome is what came of a restore, and whether the paths that others have changed were to be
+// kept.
+type outcome struct {
+	missions.RestoreResult
+	keepOthers bool
+}
+
+// isPart reports whether less was done than was asked for.
+func (o outcome) isPart() bool {
+	left := slices.Clone(o.Kept)
+	if o.keepOthers {
+		left = slices.DeleteFunc(left, func(p missions.PathReason) bool { return slices.Contains(o.Foreign, p) })
+	}
+	return o.Done && len(o.Displaced)+len(left) > 0
+}
+
+// finish prints a result, of which o is the restore.
+func finish(c *call.Call, result any, o outcome, text func(*print.Printer)) error {
 	err := c.Print(result, text)
-	if err == nil && r.Done && len(r.Displaced)+len(r.Kept) > 0 {
+	if err == nil && o.isPart() {
 		return call.Partly
 	}
 	return err

@@ -70,3 +70,27 @@ func TestRestoredNamesMission(t *testing.T) {
 		}
 	}
 }
+
+// TestIsPart: what the user has asked to keep is not missing from what was done.
+func TestIsPart(t *testing.T) {
+	t.Parallel()
+	others, denied := missions.PathReason{Path: "a", Reason: "changed by you"}, missions.PathReason{Path: "a", Reason: "permission denied"}
+	result := func(kept, displaced []missions.PathReason) missions.RestoreResult {
+		return missions.RestoreResult{Done: true, Kept: kept, Displaced: displaced, Foreign: []missions.PathReason{others}}
+	}
+	for name, c := range map[string]struct {
+		outcome
+		want bool
+	}{
+		"whole":                {outcome{result(nil, nil), true}, false},
+		"kept as asked":        {outcome{result([]missions.PathReason{others}, nil), true}, false},
+		"kept unasked":         {outcome{result([]missions.PathReason{others}, nil), false}, true},
+		"and one that is not":  {outcome{result([]missions.PathReason{others, denied}, nil), true}, true},
+		"displaced beside it":  {outcome{result([]missions.PathReason{others}, []missions.PathReason{others}), true}, true},
+		"nothing was done yet": {outcome{missions.RestoreResult{Kept: []missions.PathReason{denied}}, false}, false},
+	} {
+		if got := c.isPart(); got != c.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}

@@ -68,7 +68,7 @@ func runPromote(c *call.Call, r missions.PromoteRequest, remove RemoveForks) err
 	} else if err != nil {
 		return err
 	}
-	printed := finish(c, result, result.RestoreResult, func(p *print.Printer) { WritePromoted(p, result) })
+	printed := finish(c, result, outcome{result.RestoreResult, r.KeepOthers}, func(p *print.Printer) { WritePromoted(p, result) })
 	if len(result.Forks) == 0 || printed != nil && printed != call.Partly {
 		return printed
 	}

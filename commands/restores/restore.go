@@ -95,7 +95,7 @@ func runRestore(c *call.Call, o restoreOptions) error {
 	} else if err != nil {
 		return err
 	}
-	return printRestored(c, "restore", result)
+	return printRestored(c, "restore", result, r.KeepOthers)
 }
 
 // planIn is the plan that comes with a refusal.

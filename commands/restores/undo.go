@@ -77,7 +77,7 @@ func runUndo(c *call.Call, o undoOptions, verb string, do func(missions.Service,
 	if err != nil {
 		return withPlan(c, err)
 	}
-	return printRestored(c, verb, result)
+	return printRestored(c, verb, result, false)
 }
 
 func runCancel(ctx context.Context, c *call.Call, svc missions.Restores, r missions.CancelRequest) error {
