@@ -85,7 +85,11 @@ func (f *Finder) FindMission(ctx context.Context, c missions.Caller, name string
 		return m, nil
 	}
 	if m != nil {
-		return nil, missions.Errorf(missions.KindNotFound, "cd "+m.Binding.Workspace, "no mission %q in this project; there is one in %s", name, elsewhere)
+		hint := "cd " + m.Binding.Workspace
+		if m.IsWorkspaceGone() {
+			hint = "its id names it everywhere: " + m.ID
+		}
+		return nil, missions.Errorf(missions.KindNotFound, hint, "no mission %q in this project; there is one in %s", name, elsewhere)
 	}
 	if m := f.removedMissionNamed(at.Project, name); m != nil {
 		return nil, projects.InTrashError(m)

@@ -23,6 +23,11 @@ func (rd *Reader) Diff(ctx context.Context, r missions.DiffRequest) (missions.Di
 	if to != nil && to.Project.ID != from.Project.ID {
 		return missions.Difference{}, missions.Errorf(missions.KindUsage, "compare moments of one project", "%s and %s are in different projects", from.Name, to.Name)
 	}
+	if to == nil {
+		if to, err = keptIn(from.Mission); err != nil {
+			return missions.Difference{}, err
+		}
+	}
 	d := missions.Difference{From: from.Snapshot.ID.String()}
 	var tree gitstore.ID
 	var skipped *capture.SkippedSet
@@ -57,6 +62,16 @@ func (rd *Reader) Diff(ctx context.Context, r missions.DiffRequest) (missions.Di
 	}
 	d.Conversation, err = rd.conversations.ConversationDiff(from, to, r.Conversation)
 	return d, err
+}
+
+// keptIn is the snapshot that stands for the workspace of a mission whose files are in none; nil
+// for any other mission.
+func keptIn(m *projects.Mission) (*addresses.ResolvedMoment, error) {
+	kept, err := m.KeptIn()
+	if kept == nil || err != nil {
+		return nil, err
+	}
+	return &addresses.ResolvedMoment{Mission: m, Snapshot: projects.NumberedSnapshot{Snapshot: kept}}, nil
 }
 
 // strictly is an error where something of a comparison is lost, unless that is tolerated.

@@ -3,6 +3,7 @@ package projects
 import (
 	"path/filepath"
 
+	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/home"
 )
@@ -34,6 +35,27 @@ func (m *Mission) LentTo() *Lending {
 
 // IsLodger reports whether a fork is bound to the workspace of its parent.
 func (m *Mission) IsLodger() bool { return m.Binding.Lodging != nil && !m.Binding.MadeByUmbra }
+
+// IsMovedOut reports whether a fork that was entered in its parent's workspace has none: it has
+// left that, and was not resumed since.
+func (m *Mission) IsMovedOut() bool { return m.Binding.Lodging != nil && m.Binding.MadeByUmbra }
+
+// KeptIn is the snapshot that has the files of a mission which are in no workspace, and are not
+// missed: they were put away for a fork in place, or were that fork's. Nil for any other mission.
+func (m *Mission) KeptIn() (*gitstore.Snapshot, error) {
+	lent := m.LentTo()
+	if lent == nil {
+		if m.IsMovedOut() {
+			return m.Tip, nil
+		}
+		return nil, nil
+	}
+	id, err := gitstore.ParseID(lent.Snapshot)
+	if err != nil {
+		return nil, err
+	}
+	return m.Project.Store.Snapshot(id)
+}
 
 // MoveIn binds a fork without a workspace to that of its parent.
 func (m *Mission) MoveIn(parent *Mission) {

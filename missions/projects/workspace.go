@@ -78,7 +78,7 @@ func (m *Mission) WorkspaceProblem(from string) *missions.Problem {
 		problem.Message, problem.Fix = "its workspace "+m.Binding.Workspace+" is in "+moved+" now", m.MoveCommand(moved)
 		return &problem
 	}
-	if !m.IsWorkspaceGone() || m.isWorkspaceCopied() || m.Binding.Lodging != nil && m.Binding.MadeByUmbra && !m.IsWorkspaceReplaced() {
+	if !m.IsWorkspaceGone() || m.isWorkspaceCopied() || m.IsMovedOut() && !m.IsWorkspaceReplaced() {
 		return nil
 	}
 	again := m.recreateCommand()
@@ -135,6 +135,9 @@ func (m *Mission) MoveCommand(to string) string {
 // WorkspaceMovedError is the error of a workspace that is not where its mission left it. It
 // is never taken for an empty one.
 func WorkspaceMovedError(m *Mission, why string) error {
+	if m.IsMovedOut() && !m.IsWorkspaceReplaced() {
+		return missions.Errorf(missions.KindFailed, m.recreateCommand()+" makes it one", "%s has no workspace: it has worked in that of its parent", m.Name)
+	}
 	again := m.recreateCommand() + " to make it again"
 	if m.IsWorkspaceReplaced() {
 		again = m.takeOverCommand() + " to work in what is there now"
