@@ -5,6 +5,7 @@ package sideforks
 
 import (
 	"context"
+	"strings"
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/missions"
@@ -146,6 +147,9 @@ func (x *Exchanger) mayEnter(m *projects.Mission, r missions.EnterForkRequest) e
 func (x *Exchanger) LeaveFork(ctx context.Context, r missions.LeaveForkRequest) (missions.SideForkResult, error) {
 	m, err := x.addresses.FindMission(ctx, r.Caller, r.Fork, addresses.InProject)
 	if err != nil {
+		if e := missions.AsError(err); r.Fork == "" && r.Caller.Mission == "" && e.Kind == missions.KindNotFound {
+			err = missions.Errorf(e.Kind, "umbra mission ls --all shows which mission is parked for which fork; umbra fork exit in its directory", "%s", e.Message)
+		}
 		return missions.SideForkResult{}, err
 	}
 	if fork := x.SideForkOf(m); fork != nil {
@@ -189,12 +193,26 @@ func (x *Exchanger) noSideForkError(m *projects.Mission) error {
 		return missions.Errorf(missions.KindBusy, e.Hint, "the terminal in which %s was entered is gone; its files are in the workspace of %s", m.Name, parent.Name)
 	}
 	hint := "umbra fork enter makes one"
+	if others := x.entered(m.Project); len(others) > 0 {
+		hint = "umbra fork exit " + strings.Join(others, ", or umbra fork exit ")
+	}
 	if m.Parent != nil {
 		if parent, err := x.LoadMission(m.Project, m.Parent.Mission); err == nil {
 			hint = "umbra mission resume " + parent.Name + " goes on with what it was forked from"
 		}
 	}
 	return missions.Errorf(missions.KindNotFound, hint, "%s is no side fork: no mission is parked for it", m.Name)
+}
+
+// entered are the names of the side forks of a project that can be left.
+func (x *Exchanger) entered(p *projects.Project) (names []string) {
+	all, _ := x.ProjectMissions(p) // one that can't be read is none to offer
+	for _, m := range all {
+		if x.ParkedParent(m) != nil || m.IsBeside() {
+			names = append(names, m.Name)
+		}
+	}
+	return names
 }
 
 // planOf is what would become of the terminal of a parent. Live is the mission whose agent
