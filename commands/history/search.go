@@ -25,8 +25,8 @@ func Search() *call.Verb {
 		Name: "search", Args: "QUERY…", Min: 1, Max: call.AnyNumber, Short: "find the moments at which something was said or done, newest first",
 		Long: `It looks in what people asked and agents answered, in tool calls with their commands and
 exit codes, in the messages of snapshots and in the names of files: of every mission of
-every project, the closed and imported ones and those in the trash too, but not those that
-were fetched from a remote.
+every project, the closed and imported ones, those in the trash and those that were fetched
+from a remote too.
 All words of QUERY are to be in one message, call, name or line, in capitals or not. A
 "quoted text", with its quotes, is to be there as it is. A path or a content is found once,
 where it came about. What forks share is found at the mission where it was said.`,
@@ -108,6 +108,9 @@ func searchPages(ctx context.Context, svc missions.Service, r missions.SearchReq
 func wayOn(hit missions.SearchHit) string {
 	if hit.Removed {
 		return fmt.Sprintf("%s is in the trash: umbra trash restore %s", hit.Mission, hit.Mission)
+	}
+	if _, _, fetched := missions.SplitFetched(hit.Mission); fetched {
+		return fmt.Sprintf("umbra show %s shows the first; umbra fork takes it too", hit.Address)
 	}
 	return fmt.Sprintf("umbra show %s shows the first; umbra fork and restore take it too", hit.Address)
 }

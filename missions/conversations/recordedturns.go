@@ -17,8 +17,10 @@ type TurnRange struct {
 	Record gitstore.ID // the record that holds the conversation
 	// File is the agent's own file, "" for none. What it holds beyond the record is read too.
 	File string
-	// Inherited reads the part as well that a copy has of another conversation.
+	// Inherited reads the part as well that a copy has of another conversation, from Said on:
+	// what is before was said in a third one.
 	Inherited bool
+	Said      int64
 	// From and To are where to begin and to end; nil: where the conversation does.
 	From, To *Border
 	// Output has calls keep what they gave back.
@@ -66,7 +68,7 @@ func (l *Library) ReadRecordedTurns(ctx context.Context, p *projects.Project, r 
 	if a == nil || projects.IsForeignAdapter(a) {
 		return nil
 	}
-	least := int64(0) // where what is read begins
+	least := r.Said // where what is read begins
 	if meta.Inherited != nil && !r.Inherited {
 		least = meta.Inherited.Length
 	}

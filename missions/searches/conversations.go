@@ -70,9 +70,12 @@ type runSearch struct {
 }
 
 // beginBack finds the stretches of the session's only run.
-func (t *conversationSearch) beginBack() {
+func (t *conversationSearch) beginBack() error {
 	r := t.runs[0]
-	what := r.turnsOf(t.known)
+	what, err := t.turnsOf(r, t.known)
+	if err != nil {
+		return err
+	}
 	what.Kept = &conversations.Kept{Chunks: &t.chunks}
 	left := &runSearch{run: r, what: what, stretches: t.stretchesOf(t.index(t.project), r, what, r.isGrown(what.File)), together: 1}
 	var newest time.Time
@@ -89,6 +92,7 @@ func (t *conversationSearch) beginBack() {
 		left.newest = append(left.newest, newest)
 	}
 	t.left = left
+	return nil
 }
 
 // searchBack looks through the next stretch that may have something for the page, the newest
@@ -96,7 +100,10 @@ func (t *conversationSearch) beginBack() {
 // was said there: it comes first, and nothing before it counts.
 func (t *conversationSearch) searchBack(ctx context.Context, page *page) (time.Time, error) {
 	if t.left == nil {
-		t.beginBack()
+		if err := t.beginBack(); err != nil {
+			notifyUnread(ctx, t.runs[0].mission, err)
+			return time.Time{}, ctx.Err()
+		}
 	}
 	r := t.left
 	for len(r.stretches) > 0 {
@@ -138,9 +145,11 @@ func (r *runSearch) pop() stretch {
 // searchForward looks through a run of which there are several of one session: what two of
 // them hold is found where it was said first.
 func (t *conversationSearch) searchForward(ctx context.Context, page *page, r *run) error {
-	what := r.turnsOf(t.known)
+	what, failed := t.turnsOf(r, t.known)
+	if failed != nil {
+		return failed
+	}
 	own := page.part()
-	var failed error
 	for _, s := range t.stretchesOf(t.index(t.project), r, what, r.isGrown(what.File)) {
 		if skipped, _ := t.skip(own, r, s); !skipped {
 			_, err := t.readStretch(ctx, own, r, what, s)

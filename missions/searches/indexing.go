@@ -32,7 +32,7 @@ func indexNote(p *projects.Project) string { return filepath.Join(indexDir(p), "
 func stateOf(p *projects.Project) (string, error) {
 	sum := sha256.New()
 	fmt.Fprintln(sum, readerVersion())
-	for _, kind := range []gitstore.RefKind{gitstore.RefAgent, gitstore.RefTrashAgent} {
+	for _, kind := range []gitstore.RefKind{gitstore.RefAgent, gitstore.RefTrashAgent, gitstore.RefFetchedAgent} {
 		list, err := p.Store.Refs(kind)
 		if err != nil {
 			return "", err
@@ -121,7 +121,11 @@ func (w *indexWriter) addAll(ctx context.Context, past *past) error {
 		if a := w.Adapter(r.meta.Agent); a == nil || projects.IsForeignAdapter(a) {
 			continue
 		}
-		t := r.turnsOf(bySession)
+		t, err := w.turnsOf(r, bySession)
+		if err != nil {
+			w.Logger.Info("index a conversation", "mission", r.mission.Name, "error", err) // a search says so
+			continue
+		}
 		t.File = ""
 		w.noteUse(r, t)
 		for _, s := range w.stretchesOf(w.index, r, t, false) {
@@ -139,11 +143,11 @@ func (w *indexWriter) addAll(ctx context.Context, past *past) error {
 
 func (w *indexWriter) noteUse(r *run, t conversations.TurnRange) {
 	for _, s := range r.snapshots {
-		if key := indexKey(s.Record, t.Inherited); w.isSharedByRecords(r) && w.useful[key] == ofNoUse {
+		if key := indexKey(s.Record, t); w.isSharedByRecords(r) && w.useful[key] == ofNoUse {
 			w.useful[key] = withoutLast
 		}
 	}
-	w.useful[indexKey(t.Record, t.Inherited)] = whole
+	w.useful[indexKey(t.Record, t)] = whole
 }
 
 // add indexes a stretch of a conversation, piece by piece.
@@ -153,7 +157,7 @@ func (w *indexWriter) add(ctx context.Context, r *run, t conversations.TurnRange
 		piece.Begins, piece.Read = s.from.Turn, s.from.Read
 	}
 	w.set.Take()
-	key := indexKey(t.Record, t.Inherited)
+	key := indexKey(t.Record, t)
 	var failed error
 	done := func(ends, sought int64) {
 		piece.Ends, piece.Sought = ends, sought

@@ -13,9 +13,12 @@ import (
 
 // past is what a project's missions have been.
 type past struct {
-	project  *projects.Project
-	missions []*projects.Mission // oldest first, those in the trash too
-	own      map[string][]projects.NumberedSnapshot
+	project *projects.Project
+	// missions are the oldest first, those in the trash too, and then those that were fetched:
+	// what is here and there counts as here.
+	missions []*projects.Mission
+	own      map[*projects.Mission][]projects.NumberedSnapshot
+	held     map[*projects.Mission]map[gitstore.ID]bool // the same, where it was asked for
 }
 
 func (sr *Searcher) readPast(p *projects.Project) (*past, []missions.Problem) {
@@ -23,34 +26,62 @@ func (sr *Searcher) readPast(p *projects.Project) (*past, []missions.Problem) {
 	removed, more := sr.RemovedMissionsIn(p)
 	all = append(all, removed...)
 	slices.SortStableFunc(all, func(a, b *projects.Mission) int { return a.CreatedAt.Compare(b.CreatedAt) })
-	return &past{project: p, missions: all, own: map[string][]projects.NumberedSnapshot{}}, append(problems, more...)
+	fetched, others := sr.FetchedMissions(p)
+	return &past{
+		project: p, missions: append(all, fetched...),
+		own: map[*projects.Mission][]projects.NumberedSnapshot{}, held: map[*projects.Mission]map[gitstore.ID]bool{},
+	}, slices.Concat(problems, more, others)
 }
 
 // snapshotsOf are the snapshots of a mission, the newest first: its own, and inherited ones
-// of missions that are gone for good.
+// that no other mission has of its own, such as those of missions that are gone for good.
 func (p *past) snapshotsOf(m *projects.Mission) ([]projects.NumberedSnapshot, error) {
-	if list, known := p.own[m.ID]; known {
+	if list, known := p.own[m]; known || m.Tip == nil {
 		return list, nil
 	}
-	if m.Tip == nil {
-		return nil, nil
-	}
+	p.own[m] = nil // histories that claim each other's snapshots end here
 	var list []projects.NumberedSnapshot
 	err := p.project.WalkTurns(m.Tip.ID, func(turn []projects.NumberedSnapshot) error {
 		for _, s := range turn {
-			if s.Mission != m.ID && p.has(s.Mission) {
+			if s.Mission != m.ID && p.isOfAnother(s) {
 				return projects.ErrStopWalk
 			}
 			list = append(list, s)
 		}
 		return nil
 	})
-	p.own[m.ID] = list
+	p.own[m] = list
 	return list, err
 }
 
-func (p *past) has(mission string) bool {
-	return slices.ContainsFunc(p.missions, func(m *projects.Mission) bool { return m.ID == mission })
+// isOfAnother reports whether the mission that took a snapshot has it.
+func (p *past) isOfAnother(s projects.NumberedSnapshot) bool {
+	return slices.ContainsFunc(p.missions, func(m *projects.Mission) bool {
+		if m.ID != s.Mission {
+			return false
+		}
+		list, _ := p.snapshotsOf(m) // who lists them all says what can't be read
+		if p.held[m] == nil && len(list) > 0 {
+			p.held[m] = make(map[gitstore.ID]bool, len(list))
+			for _, one := range list {
+				p.held[m][one.ID] = true
+			}
+		}
+		return p.held[m][s.ID]
+	})
+}
+
+// putFirst has what a mission shares with others count as its own.
+func (p *past) putFirst(m *projects.Mission) {
+	slices.SortStableFunc(p.missions, func(a, b *projects.Mission) int {
+		is := func(o *projects.Mission) int {
+			if o.ID == m.ID && o.Remote == m.Remote {
+				return 0
+			}
+			return 1
+		}
+		return is(a) - is(b)
+	})
 }
 
 // newestIn is a time that nothing in snapshots is after. Commits count whole seconds.

@@ -55,12 +55,12 @@ func (s *scope) conversationSources(p *past, bySession map[sessionID][]*run) (so
 
 // findRuns finds the runs of a project's snapshots.
 func findRuns(ctx context.Context, p *past, all []ownedSnapshot) (list []*run) {
-	byMission := map[string][]projects.NumberedSnapshot{}
+	byMission := map[*projects.Mission][]projects.NumberedSnapshot{}
 	for _, s := range all {
-		byMission[s.mission.ID] = append(byMission[s.mission.ID], s.NumberedSnapshot)
+		byMission[s.mission] = append(byMission[s.mission], s.NumberedSnapshot)
 	}
 	for _, m := range p.missions {
-		mine := byMission[m.ID]
+		mine := byMission[m]
 		own := mine
 		for len(own) > 0 {
 			n := slices.IndexFunc(own, func(s projects.NumberedSnapshot) bool { return s.Session != own[0].Session })
@@ -141,7 +141,7 @@ func (r *run) newest() projects.NumberedSnapshot { return r.snapshots[len(r.snap
 // what no snapshot does yet.
 func (r *run) presentFile() string {
 	m := r.mission
-	if m.InTrash || m.Stored.Session != r.meta.SessionID || m.Tip.ID != r.newest().ID {
+	if m.InTrash || m.Remote != "" || m.Stored.Session != r.meta.SessionID || m.Tip.ID != r.newest().ID {
 		return ""
 	}
 	return m.Binding.SessionPath
@@ -170,8 +170,8 @@ func (r *run) holder(place int64) int {
 // the place before the turn.
 func (r *run) momentOf(place int64, prompt string, opens bool) projects.NumberedSnapshot {
 	at := r.holder(place)
-	if prompt == "" {
-		return r.snapshots[at]
+	if in := r.meta.Inherited; prompt == "" || in != nil && place <= in.Length {
+		return r.snapshots[at] // what a copy begins with was typed elsewhere
 	}
 	nearest := r.snapshots[at]
 	found := false
@@ -207,12 +207,17 @@ func (r *run) backFrom(at int) iter.Seq[projects.NumberedSnapshot] {
 	}
 }
 
-// turnsOf is what of a run's conversation is to be read.
-func (r *run) turnsOf(known map[sessionID][]*run) conversations.TurnRange {
+// turnsOf is what of a run's conversation is to be read. What was said in a session that is
+// known is left out, though the copy may be one of a session that is not.
+func (sr *Searcher) turnsOf(r *run, known map[sessionID][]*run) (conversations.TurnRange, error) {
 	t := conversations.TurnRange{Record: r.newest().Record, File: r.presentFile()}
-	if in := r.meta.Inherited; in != nil {
-		source, err := records.ReadSessionMeta(r.mission.Project.Store, in.Record)
-		t.Inherited = err != nil || known[sessionID{source.Agent, source.SessionID}] == nil
+	if r.meta.Inherited == nil {
+		return t, nil
 	}
-	return t
+	isKnown := func(agent, session string) bool { return known[sessionID{agent, session}] != nil }
+	source, err := records.ReadSessionMeta(r.mission.Project.Store, r.meta.Inherited.Record)
+	if t.Inherited = err != nil || !isKnown(source.Agent, source.SessionID); t.Inherited {
+		t.Said, err = sr.conversations.SaidBefore(r.mission.Project, t.Record, isKnown)
+	}
+	return t, err
 }

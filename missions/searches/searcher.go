@@ -68,7 +68,7 @@ func (sr *Searcher) Search(ctx context.Context, r missions.SearchRequest) (missi
 type scope struct {
 	*Searcher
 	pasts   []*past
-	mission string // the id of the only mission that is meant; "" for all
+	mission *projects.Mission // the only one that is meant; nil for all
 	agent   string
 	places  map[missions.SearchPlace]bool
 	names   map[string]int // how many missions have a name, those in the trash left out
@@ -133,8 +133,11 @@ func (sr *Searcher) newScope(ctx context.Context, r missions.SearchRequest) (*sc
 	if err != nil {
 		return nil, err
 	}
-	s.mission = m.ID
+	s.mission = m
 	s.pasts = slices.DeleteFunc(s.pasts, func(p *past) bool { return p.project.ID != m.Project.ID })
+	for _, p := range s.pasts {
+		p.putFirst(m)
+	}
 	return s, nil
 }
 
@@ -159,7 +162,9 @@ func (s *scope) findMission(ctx context.Context, r missions.SearchRequest) (*pro
 }
 
 // isMeant reports whether hits of a mission are.
-func (s *scope) isMeant(m *projects.Mission) bool { return s.mission == "" || s.mission == m.ID }
+func (s *scope) isMeant(m *projects.Mission) bool {
+	return s.mission == nil || s.mission.ID == m.ID && s.mission.Remote == m.Remote
+}
 
 // hitAt is a hit at a snapshot.
 func (s *scope) hitAt(m *projects.Mission, at projects.NumberedSnapshot, when time.Time, in missions.SearchPlace) missions.SearchHit {
@@ -168,6 +173,8 @@ func (s *scope) hitAt(m *projects.Mission, at projects.NumberedSnapshot, when ti
 	}
 	here := s.here != nil && s.here.ID == m.Project.ID
 	switch others := s.names[m.Name]; {
+	case m.Remote != "" && others > 1:
+		hit.Address = at.Address(m.Remote + "/" + m.ID)
 	case m.InTrash && others > 0, !m.InTrash && others > 1 && !here, !here && s.here != nil && s.isNameHere(m.Name):
 		hit.Address = at.ID.Short()
 	default:

@@ -1,6 +1,7 @@
 package searches
 
 import (
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -21,7 +22,7 @@ func indexDir(p *projects.Project) string { return filepath.Join(p.Dir, "search"
 // readerVersion is the version of what reads conversations: another one may find other
 // texts in the same bytes, so what it has indexed counts for nothing.
 var readerVersion = sync.OnceValue(func() string {
-	version := "4"
+	version := "5"
 	if info, ok := debug.ReadBuildInfo(); ok {
 		version += " " + info.Main.Version
 		for _, s := range info.Settings {
@@ -34,9 +35,9 @@ var readerVersion = sync.OnceValue(func() string {
 })
 
 // indexKey names what is read of a conversation: the record that holds it never changes.
-func indexKey(record gitstore.ID, inherited bool) string {
-	if inherited {
-		return record.String() + " whole"
+func indexKey(record gitstore.ID, t conversations.TurnRange) string {
+	if t.Inherited {
+		return fmt.Sprintf("%s from %d", record, t.Said)
 	}
 	return record.String()
 }
@@ -62,7 +63,7 @@ func (sr *Searcher) stretchesOf(x *trigrams.Index, r *run, t conversations.TurnR
 		if i > 0 && s.Record == r.snapshots[i-1].Record || !newest && !sr.isSharedByRecords(r) {
 			continue
 		}
-		for _, p := range x.Pieces(indexKey(s.Record, t.Inherited)) {
+		for _, p := range x.Pieces(indexKey(s.Record, t)) {
 			if !p.Last || s.Record == r.newest().Record && !grown {
 				known = append(known, p)
 			}
