@@ -180,11 +180,15 @@ func (b *bisector) find() (rounds int, err error) {
 		if wrong := b.search.EndsWrong(); wrong >= 0 {
 			return rounds, b.wrongEnd(wrong)
 		}
+		again := ""
 		if len(next) == 0 {
-			return rounds, nil
+			if next = b.search.Doubted(); len(next) == 0 {
+				return rounds, nil
+			}
+			again = " again, since it does not always say the same"
 		}
 		rounds++
-		b.say("round %d: the command runs in %s", rounds, print.Count(len(next), "workspace"))
+		b.say("round %d: the command runs in %s%s", rounds, print.Count(len(next), "workspace"), again)
 		if err := b.runRound(next); err != nil {
 			return rounds, err
 		}
@@ -224,13 +228,13 @@ func (b *bisector) runRound(next []int) error {
 			mu.Lock()
 			defer mu.Unlock()
 			if err == nil {
+				check.State = b.side(b.search.Set(i, b.side(check.State)))
 				err = b.journal.add(event{Snapshot: b.points[i].entry.ID, Check: &check})
 			}
 			if err != nil {
 				failed = append(failed, err)
 				return
 			}
-			b.search.Set(i, b.side(check.State))
 			text := b.points[i].entry.Address + " " + b.verdict(check.State)
 			if last != "" && check.State != missions.CheckGood {
 				text += ": " + print.Clean(last)

@@ -7,13 +7,24 @@ import "github.com/umbra-vcs/umbra/missions"
 // Search is a line of states. The first is to be good, the last to be bad.
 type Search struct {
 	verdicts []missions.CheckState // "" of a state that was not checked
+	twice    []bool                // was checked once more
 }
 
 // New begins a search among n states, at least two.
-func New(n int) *Search { return &Search{verdicts: make([]missions.CheckState, n)} }
+func New(n int) *Search { return &Search{make([]missions.CheckState, n), make([]bool, n)} }
 
-// Set says what the check says of a state.
-func (s *Search) Set(i int, verdict missions.CheckState) { s.verdicts[i] = verdict }
+// Set says what the check says of a state, and returns the verdict that counts: what is said
+// another way the second time can't be judged.
+func (s *Search) Set(i int, verdict missions.CheckState) missions.CheckState {
+	if before := s.verdicts[i]; before != "" {
+		s.twice[i] = true
+		if before != verdict {
+			verdict = missions.CheckUnknown
+		}
+	}
+	s.verdicts[i] = verdict
+	return verdict
+}
 
 // Verdict is what the check said of a state, "" if it was not asked.
 func (s *Search) Verdict(i int) missions.CheckState { return s.verdicts[i] }
@@ -72,6 +83,21 @@ func (s *Search) Unsteady() (list []int) {
 	good, _ := s.border()
 	for i := range good {
 		if s.verdicts[i] == missions.CheckBad {
+			list = append(list, i)
+		}
+	}
+	return list
+}
+
+// Doubted are states to check once more when the search is over: where the check was not
+// steady once, what it said of the two at the border may be wrong too. The ends are given.
+func (s *Search) Doubted() (list []int) {
+	if len(s.Unsteady()) == 0 {
+		return nil
+	}
+	good, bad := s.border()
+	for _, i := range []int{good, bad} {
+		if i > 0 && i < len(s.verdicts)-1 && !s.twice[i] {
 			list = append(list, i)
 		}
 	}

@@ -12,6 +12,9 @@ func search(n, most int, check func(int) missions.CheckState) (s *Search, rounds
 	s = New(n)
 	for {
 		next := s.Next(most)
+		if len(next) == 0 {
+			next = s.Doubted()
+		}
 		if len(next) == 0 || s.EndsWrong() >= 0 {
 			return s, rounds
 		}
@@ -56,6 +59,27 @@ func TestStatesThatCannotBeJudged(t *testing.T) {
 		})
 		if got := s.Suspects(); !slices.Equal(got, []int{8, 9, 10, 11}) {
 			t.Errorf("%d at once: %v", most, got)
+		}
+	}
+}
+
+// TestUnsteadyBorder: once the check is known not to be steady, what it says of the border is
+// asked again, and a state of which it says both is not named alone.
+func TestUnsteadyBorder(t *testing.T) {
+	t.Parallel()
+	asked := map[int]int{}
+	s, _ := search(21, 19, func(i int) missions.CheckState {
+		if asked[i]++; i == 5 || i == 11 && asked[i] == 1 {
+			return missions.CheckBad
+		}
+		return faultAt(12)(i)
+	})
+	if got := s.Suspects(); !slices.Equal(got, []int{11, 12}) {
+		t.Errorf("bad by chance just before the fault: %v", got)
+	}
+	for i, n := range asked {
+		if want := map[int]int{10: 2, 11: 2, 12: 2}[i]; n != max(want, 1) {
+			t.Errorf("state %d was checked %d times", i, n)
 		}
 	}
 }
