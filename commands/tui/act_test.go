@@ -308,6 +308,29 @@ func TestHelpScrolls(t *testing.T) {
 	x.keys("pgdown", "x").misses("filter     /")
 }
 
+// TestHelpFits: nothing of the help is cut off where the terminal is narrow, and what each
+// sign in the list means is said.
+func TestHelpFits(t *testing.T) {
+	for _, width := range []int{30, 52, 92} {
+		var text strings.Builder
+		for _, l := range (help{}).lines(nil, width) {
+			drawn := ansi.Strip(l.render(width, false))
+			text.WriteString(drawn + "\n")
+			if strings.Contains(drawn, "…") {
+				t.Errorf("%d columns: %q", width, drawn)
+			}
+		}
+		if got, want := strings.Fields(text.String()), strings.Fields(helpText); !slices.Equal(got, want) {
+			t.Errorf("%d columns:\n%s", width, text.String())
+		}
+	}
+	for _, sign := range []string{"»", "·", "✓", "✗", "◆", "⊘", "↶", "■", "○"} {
+		if !strings.Contains(helpText, sign+" ") {
+			t.Errorf("what %s means is not said", sign)
+		}
+	}
+}
+
 // TestHeaders: a patch begins with the names of its files, and v shows Git's own lines.
 func TestHeaders(t *testing.T) {
 	t.Parallel()

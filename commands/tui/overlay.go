@@ -70,7 +70,7 @@ compare    space marks a snapshot; two marks show what differs,
            also of two missions
            d: with the mark, or with the workspace as it is now
 snapshots  » prompt  · tool  ✓ turn ended  ✗ error  ◆ by hand
-           ↶ restore, undo  └ fork  ■ closed  ○ other
+           ⊘ interrupted  ↶ restore, undo  └ fork  ■ closed  ○ other
            [name] a pin  → name a fork  ! same lines as another fork
 restore    enter shows what it would do; enter again does it
            among the changes, space marks the paths that are meant
@@ -86,10 +86,17 @@ open       o shows a file as it was in the pager, O in your editor
 also       p pins a snapshot, y copies its id
 leave      q, ctrl+c; ctrl+z suspends`
 
-func (help) lines(*model, int) []line {
+// helpIndent is how wide what the keys are about is.
+const helpIndent = 11
+
+func (help) lines(_ *model, width int) []line {
 	var lines []line
 	for text := range strings.SplitSeq(helpText, "\n") {
-		lines = append(lines, line{{text, plain}})
+		about := text[:helpIndent]
+		for _, l := range wrapped(text[helpIndent:], width-helpIndent, plain) {
+			lines = append(lines, append(line{{about, plain}}, l...))
+			about = strings.Repeat(" ", helpIndent)
+		}
 	}
 	return lines
 }

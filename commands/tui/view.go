@@ -108,7 +108,7 @@ func (m *model) foot() []string {
 	case m.focus == inMissions:
 		keys = hints(m.width, "? help", "P promote", "s stop", "r resume", "R rename", "x remove", "t report", "d compare", "space mark", "C contest", "q quit")
 	case m.focus == inDetails:
-		keys = hints(m.width, "? help", "q quit", "enter restore", "space mark a path", "c conversation", "tab panes", "o open", "O edit")
+		keys = hints(m.width, "? help", "q quit", "enter restore", "space mark a path", "c conversation", "tab panes", "b blame", "o open", "O edit")
 	}
 	return []string{line{{keys, dim}}.render(m.width, false)}
 }
