@@ -3,7 +3,6 @@ package client
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +12,7 @@ import (
 	"time"
 
 	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/watcher/api"
 )
 
 // unsent reports whether a call has failed before it was heard.
@@ -27,7 +27,7 @@ func again(request any) ([]byte, error) {
 	if r, ok := request.(interface{ MarkRepeated() }); ok {
 		r.MarkRepeated()
 	}
-	return json.Marshal(request)
+	return api.Encode(request)
 }
 
 // watched makes a call. One with a deadline is not waited for blindly: when a

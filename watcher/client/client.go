@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -173,7 +172,7 @@ func (c *Client) ask(ctx context.Context, m missions.Method) (api.About, error) 
 // call makes one call of the Service, and makes it again, of whoever serves then, where
 // that does no harm.
 func (c *Client) call(ctx context.Context, m missions.Method, request, result any) error {
-	body, err := json.Marshal(request)
+	body, err := api.Encode(request)
 	if err != nil {
 		return missions.Errorf(missions.KindUsage, "", "send %s: %w", m.Name, err)
 	}
@@ -277,17 +276,17 @@ func readAnswer(ctx context.Context, body io.Reader, result any) error {
 		if err != nil {
 			return fmt.Errorf("%w in the middle of its answer: %w", ErrBroken, err)
 		}
-		if cut, ok := api.CutResult(text); ok && json.Unmarshal(cut, result) == nil {
+		if cut, ok := api.CutResult(text); ok && api.Decode(cut, result) == nil {
 			drainLines(lines)
 			return nil
 		}
 		var line api.Line
-		if err := json.Unmarshal(text, &line); err != nil {
+		if err := api.Decode(text, &line); err != nil {
 			return missions.Errorf(missions.KindFailed, "umbra daemon stop", "the daemon's answer makes no sense: %w", err)
 		}
 		if line.Notice != nil {
 			var n missions.Notice
-			if json.Unmarshal(line.Notice, &n) == nil {
+			if api.Decode(line.Notice, &n) == nil {
 				missions.Notify(ctx, n)
 			}
 		}
@@ -296,7 +295,7 @@ func readAnswer(ctx context.Context, body io.Reader, result any) error {
 		}
 		drainLines(lines)
 		if line.Result != nil {
-			if err := json.Unmarshal(line.Result, result); err != nil {
+			if err := api.Decode(line.Result, result); err != nil {
 				return missions.Errorf(missions.KindFailed, "umbra daemon stop", "the daemon's answer makes no sense: %w", err)
 			}
 		}

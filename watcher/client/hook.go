@@ -3,7 +3,6 @@ package client
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
@@ -37,7 +36,7 @@ func Status(ctx context.Context, o Options, r missions.StatusRequest) (missions.
 // alone makes each call over a connection of its own.
 func alone(o Options) missions.Relay {
 	return missions.NewRelay(func(ctx context.Context, m missions.Method, request, result any) error {
-		body, err := json.Marshal(request)
+		body, err := api.Encode(request)
 		if err != nil {
 			return missions.Errorf(missions.KindUsage, "", "send %s: %w", m.Name, err)
 		}

@@ -30,6 +30,7 @@ func decode(body []byte, r any) error {
 	err := strict.Decode(r)
 	if err == nil {
 		if _, rest := strict.Token(); rest == io.EOF {
+			api.RestoreBytes(body, r)
 			return nil
 		}
 		return missions.Errorf(missions.KindUsage, "", "the request makes no sense: something follows it")
@@ -179,7 +180,7 @@ type answer struct {
 const unreadPatience = 2 * time.Second
 
 func (a *answer) notice(n missions.Notice) {
-	p, err := json.Marshal(n)
+	p, err := api.Encode(n)
 	if err != nil {
 		return
 	}
@@ -195,7 +196,7 @@ func (a *answer) notice(n missions.Notice) {
 
 // line writes one line. The caller holds the lock.
 func (a *answer) line(l api.Line) error {
-	p, err := json.Marshal(l)
+	p, err := api.Encode(l)
 	if err != nil {
 		return err
 	}
@@ -223,7 +224,7 @@ func (a *answer) end(result any, err error) {
 		last.Error = &api.Error{Kind: string(e.Kind), Message: e.Message, Hint: e.Hint, Details: e.Details}
 	}
 	if result != nil {
-		p, failed := json.Marshal(result)
+		p, failed := api.Encode(result)
 		if failed != nil && last.Error == nil {
 			last.Error = &api.Error{Kind: string(missions.KindFailed), Message: fmt.Sprintf("write the answer: %v", failed)}
 		}

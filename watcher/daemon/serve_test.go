@@ -1,6 +1,8 @@
 package daemon
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/umbra-vcs/umbra/missions"
@@ -40,4 +42,26 @@ func TestContract(t *testing.T) {
 		b.start()
 		return b.connect()
 	})
+}
+
+// TestNamesThatAreNoText: a file can be asked for, and is put back, by a name that is no
+// UTF-8.
+func TestNamesThatAreNoText(t *testing.T) {
+	b := newBench(t)
+	name := "caf\xe9"
+	if err := os.WriteFile(filepath.Join(b.work, name), []byte("one"), 0o644); err != nil {
+		t.Skip("no such names here: ", err)
+	}
+	b.start()
+	c := b.connect()
+	b.mission(c, "work")
+	b.write(name, "two")
+	_, err := c.Restore(b.ctx(), missions.RestoreRequest{Caller: b.caller(), Moment: "work@start", FilesOnly: true, Paths: []string{name}})
+	must(t, err)
+	if now, err := os.ReadFile(filepath.Join(b.work, name)); err != nil || string(now) != "one" {
+		t.Errorf("restored: %q %v", now, err)
+	}
+	if was, err := c.Cat(b.ctx(), missions.CatRequest{Caller: b.caller(), Moment: "work@start", Path: name}); err != nil || string(was) != "one" {
+		t.Errorf("shown: %q %v", was, err)
+	}
 }
