@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
 )
@@ -25,6 +26,7 @@ const (
 	RootInUmbraHome       RootReason = "it is inside Umbra's own directory"
 	RootOnPseudoSystem    RootReason = "the kernel makes up its files"
 	RootInGitDirectory    RootReason = "it is inside a .git directory"
+	RootIsNoText          RootReason = "its path is not UTF-8"
 	RootIsFileSystem      RootReason = "it is the root of the file system"
 	RootIsHome            RootReason = "it is the home directory"
 	RootAboveHome         RootReason = "the home directory is inside it"
@@ -147,6 +149,8 @@ func (c RootCheck) reason(root string, self beneath.Identity, system beneath.Fil
 		return RootOnPseudoSystem
 	case inGitDirectory(root):
 		return RootInGitDirectory
+	case !utf8.ValidString(root):
+		return RootIsNoText
 	case filepath.Dir(root) == root || slices.Contains(identities("/"), self):
 		return RootIsFileSystem
 	case len(home) > 0 && home[0] == self:
@@ -176,10 +180,8 @@ func inGitDirectory(path string) bool {
 // inSystemDirectory reports whether a path is in a directory of the system's alone. Users
 // have memory, removable disks and a directory of their own there.
 func inSystemDirectory(path string) bool {
-	for _, dir := range []string{"/dev/shm/", "/run/media/", "/run/user/"} {
-		if strings.HasPrefix(path, dir) {
-			return false
-		}
+	if slices.ContainsFunc([]string{"/dev/shm/", "/run/media/", "/run/user/"}, func(dir string) bool { return strings.HasPrefix(path, dir) }) {
+		return false
 	}
 	return slices.ContainsFunc([]string{"/proc", "/sys", "/dev", "/run", "/boot"}, func(dir string) bool {
 		return path == dir || strings.HasPrefix(path, dir+"/")

@@ -26,6 +26,7 @@ func TestCheckPlace(t *testing.T) {
 		{"new", ""}, {"new/deep/er", ""}, {"bare.git/worktree", ""}, {"/dev/shm/umbra-none/x", ""},
 		{"umbra/trash/k", RootInUmbraHome}, {"umbra/forks/app/k", RootInUmbraHome}, {"link/k", RootInUmbraHome},
 		{"repo/.git", RootInGitDirectory}, {"repo/.git/worktrees/k", RootInGitDirectory}, {"new/.GIT/k", RootInGitDirectory},
+		{"caf\xe9", RootIsNoText}, {"caf\xe9/k", RootIsNoText}, {"caf\u00e9", ""},
 		{"/boot/k/l", RootInSystemDirectory}, {"/proc/k", RootOnPseudoSystem},
 	} {
 		root := c.root
