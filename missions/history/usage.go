@@ -116,7 +116,7 @@ func measureReadable(dir string) (bytes int64, unread []string) {
 		refused := m.Unreadable
 		failed := m.AddEntry(at, e, err)
 		if m.Unreadable > refused {
-			failed = fs.ErrPermission
+			failed = m.Why
 		}
 		if failed != nil && at != last {
 			unread, last = append(unread, fmt.Sprintf("%s (%v)", at, userfile.Reason(failed))), at

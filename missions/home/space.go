@@ -251,7 +251,8 @@ func DiskUsage(dir string) (int64, error) {
 // DiskMeter adds up what a walk meets.
 type DiskMeter struct {
 	Bytes      int64
-	Unreadable int // entries and directories that may not be read
+	Unreadable int   // entries and directories that can't be read: closed, or their path is too long
+	Why        error // of the last of them
 }
 
 func (m *DiskMeter) AddEntry(_ string, e fs.DirEntry, err error) error {
@@ -263,8 +264,8 @@ func (m *DiskMeter) AddEntry(_ string, e fs.DirEntry, err error) error {
 			}
 		}
 	}
-	if errors.Is(err, fs.ErrPermission) {
-		m.Unreadable++
+	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.ENAMETOOLONG) {
+		m.Unreadable, m.Why = m.Unreadable+1, err
 		return nil
 	}
 	if errors.Is(err, fs.ErrNotExist) {

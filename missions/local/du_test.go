@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -87,6 +88,25 @@ func TestUsageNamesFewUnread(t *testing.T) {
 	if strings.Count(said, " (") != history.MaxNamedUnread || !strings.HasSuffix(said, "), 2 more") {
 		t.Errorf("it names %d, and ends %s", strings.Count(said, " ("), said[len(said)-40:])
 	}
+}
+
+// TestTrashWithTooLongPaths: a directory whose paths are too long for the system is
+// measured in part, and emptied.
+func TestTrashWithTooLongPaths(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.versioned()
+	b.mission("work")
+	_, kept := b.trashed("work", "fix")
+	beyond(t, filepath.Dir(kept))
+	in, err := b.trash(false)
+	if err != nil || len(in.Removed) != 1 || !slices.ContainsFunc(in.Removed[0].Items, func(i missions.TrashItem) bool { return i.Incomplete }) {
+		t.Fatalf("in the trash: %+v %v", in, err)
+	}
+	if done, err := b.trash(true); err != nil || !done.HasItems() || len(done.Left) != 0 {
+		t.Errorf("emptied: %+v %v", done, err)
+	}
+	b.stands(kept, false)
 }
 
 // beyond makes directories in dir that are too deep to be read by their paths, by
