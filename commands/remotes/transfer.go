@@ -1,6 +1,8 @@
 package remotes
 
 import (
+	"strings"
+
 	"github.com/umbra-vcs/umbra/commands/call"
 	"github.com/umbra-vcs/umbra/commands/flags"
 	"github.com/umbra-vcs/umbra/commands/print"
@@ -122,6 +124,18 @@ func listFindings(p *print.Printer, list []missions.SecretFinding) {
 	}
 	p.Folded("  one that is no secret: the same command with --allow RULE:FINGERPRINT; " +
 		"one that is: umbra forget FILE says how its bytes go, and have it replaced by who issued it")
+	if len(list) > 1 {
+		p.Line("  if none of them is a secret: the same command with%s", allowing(list))
+	}
+}
+
+// allowing are the words that allow all findings.
+func allowing(list []missions.SecretFinding) string {
+	var words strings.Builder
+	for _, f := range list {
+		words.WriteString(" --allow " + f.Rule + ":" + f.Fingerprint)
+	}
+	return words.String()
 }
 
 func lookLike(n int) string {

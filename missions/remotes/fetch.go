@@ -11,6 +11,7 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore/transfer"
 	"github.com/umbra-vcs/umbra/gitstore/upkeep"
 	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/home"
 	"github.com/umbra-vcs/umbra/missions/projects"
 )
 
@@ -59,7 +60,7 @@ func (f *fetching) fetch(ctx context.Context) error {
 	f.result.Left = theirs.left
 	if len(theirs.missions) == 0 && len(theirs.projects) > 0 {
 		return missions.Errorf(missions.KindNotFound,
-			"umbra remote rm "+f.remote.Name+", then umbra remote add "+f.remote.Name+" URL --project NAME with one of these",
+			addAgain(f.remote, theirs.projects),
 			"the remote %s has no project %s, but %s", f.remote.Name, f.remote.Project, strings.Join(theirs.projects, ", "))
 	}
 	var refs []transfer.Ref
@@ -84,6 +85,18 @@ func (f *fetching) fetch(ctx context.Context) error {
 		return nil
 	}
 	return f.bring(ctx, wanted, refs)
+}
+
+// addAgain is what to type to have one of these projects of a remote instead.
+func addAgain(r savedRemote, projects []string) string {
+	options, which := "", "NAME, with one of these"
+	if r.NoSessions {
+		options = " --no-sessions"
+	}
+	if len(projects) == 1 {
+		which = home.ShellQuote(projects[0])
+	}
+	return "umbra remote rm " + r.Name + " && umbra remote add " + r.Name + " " + home.ShellQuote(transfer.WithoutPassword(r.URL)) + options + " --project " + which
 }
 
 // isOwn reports whether this home has all that a remote has of a mission, or has pruned it.

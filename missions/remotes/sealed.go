@@ -43,7 +43,8 @@ func chainDir(p *projects.Project, remote string) string {
 	return filepath.Join(p.Dir, "sealed", remote)
 }
 
-// keyPath is the key file of a remote that is added, "" for none.
+// keyPath is the key file of a remote that is added, "" for none. It is a key, or is not there
+// and can be made: a directory that is not there is rather a mistake in the path.
 func keyPath(at addresses.CallerDirectory, r missions.AddRemoteRequest) (string, error) {
 	if r.KeyFile == "" {
 		return "", nil
@@ -51,6 +52,15 @@ func keyPath(at addresses.CallerDirectory, r missions.AddRemoteRequest) (string,
 	path := projects.AbsolutePath(r.Caller.Cwd, r.KeyFile)
 	if home.IsWithin(projects.ResolveLinks(at.Top), projects.ResolveLinks(path)) {
 		return "", missions.Errorf(missions.KindUsage, "keep it elsewhere, such as ~/.config/umbra.key", "%s would be in the snapshots that it encrypts", path)
+	}
+	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
+		_, err = keyIn(path)
+		return path, err
+	}
+	dir := filepath.Dir(path)
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		return "", missions.Errorf(missions.KindNotFound, "name a key that is there; or mkdir -p "+home.ShellQuote(dir)+", and the same command makes a new key in it",
+			"there is no directory %s for the key", dir)
 	}
 	return path, nil
 }
@@ -61,7 +71,7 @@ func readyKey(path string) (made bool, err error) {
 		_, err = keyIn(path)
 		return false, err
 	}
-	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), seal.Make(path)); err != nil {
+	if err := seal.Make(path); err != nil {
 		return false, missions.Errorf(missions.KindFailed, "look at the place", "make a key: %w", err)
 	}
 	return true, nil
