@@ -2,6 +2,8 @@ package e2e
 
 import (
 	"bytes"
+	"encoding/hex"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,14 +15,14 @@ import (
 
 // TestCopilot talks with Copilot CLI, forks it at now and at its first turn, restores and
 // undoes, and lets each go on with the history it is to have, in its own workspace. A fork
-// that nobody has gone on with is not what `copilot --continue` goes on with.
+// that nobody has gone on with is not what `copilot --continue` goes on with, and nothing
+// that it has leads to its source.
 func TestCopilot(t *testing.T) {
 	t.Parallel()
 	p := newPersonWith(t, clients.Copilot(t, clients.CopilotCurrent), "UMBRA_NO_DAEMON=1")
 	source := p.newTalk("source")
-	for _, word := range []string{"alpha", "bravo", "charlie"} {
-		source.say(word)
-	}
+	source.say("alpha")
+	source.say("bravo")
 	repo, session := p.fingerprint(), content(t, p.mission("source").SessionPath)
 	p.umbra("fork", "source@1", "--name", "past", "--no-launch")
 	p.umbra("fork", "source", "--name", "now", "--no-launch")
@@ -31,23 +33,48 @@ func TestCopilot(t *testing.T) {
 	if all := byTime(t, p, "source", "past", "now"); all[2] != "source" {
 		t.Errorf("copilot --continue goes on with %s", all[2])
 	}
-	past, now := source.forked("past", 1), source.forked("now", 3)
+	past, now := source.forked("past", 1), source.forked("now", 2)
 	same(t, "the fork of turn 1", files(t, past.workspace), source.ends[1].files)
-	same(t, "the fork of now", files(t, now.workspace), source.ends[3].files)
+	same(t, "the fork of now", files(t, now.workspace), source.ends[2].files)
 	past.say("delta")
 	now.say("echo")
 	p.untouched(repo)
+	ofNowAlone(t, p)
 	p.umbra("restore", "source@1")
 	same(t, "the workspace restored to turn 1", files(t, p.repo), source.ends[1].files)
 	p.umbra("undo")
-	same(t, "the workspace after undo", files(t, p.repo), source.ends[3].files)
-	source.say("golf")
-	p.umbra("restore", "source@2")
-	back := source.at(2)
-	same(t, "the workspace restored to turn 2", files(t, p.repo), back.ends[2].files)
+	same(t, "the workspace after undo", files(t, p.repo), source.ends[2].files)
+	p.umbra("redo")
+	back := source.at(1)
+	same(t, "the workspace restored again", files(t, p.repo), back.ends[1].files)
 	back.say("hotel")
 	if ids := sessionsOf(p, "source", "past", "now"); len(slices.Compact(slices.Sorted(slices.Values(ids)))) != 3 {
 		t.Errorf("the missions' sessions are %s", strings.Join(ids, " "))
+	}
+}
+
+// ofNowAlone: what the fork of now has beside its conversation, that of /rewind above all,
+// names a file in its own workspace, and none in its source's.
+func ofNowAlone(t *testing.T, p *person) {
+	t.Helper()
+	source, now := p.mission("source"), p.mission("now")
+	named := false
+	err := filepath.WalkDir(filepath.Dir(now.SessionPath), func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		b, err := os.ReadFile(path)
+		text := strings.ReplaceAll(string(b), now.Workspace, "/fork")
+		named = named || strings.Contains(path, "rewind") && text != string(b)
+		for _, of := range []string{source.Workspace, source.SessionID, hex.EncodeToString([]byte(source.Workspace + "/"))} {
+			if strings.Contains(text, of) {
+				t.Errorf("%s of the fork has %s of its source", path, of)
+			}
+		}
+		return err
+	})
+	if err != nil || !named {
+		t.Errorf("of the fork's own turn nothing is kept for /rewind: %v", err)
 	}
 }
 
@@ -114,6 +141,14 @@ func TestCopilotByHand(t *testing.T) {
 	if _, err := os.Stat(filepath.Dir(hooks)); !os.IsNotExist(err) {
 		t.Errorf("the hooks' directory after uninstalling: %v", err)
 	}
-	p.umbra("fork", "hand@1", "--name", "f", "--no-launch")
-	k.forked("f", 1).say("echo")
+}
+
+// TestQuestionOfCopilot is TestQuestion with Copilot CLI.
+func TestQuestionOfCopilot(t *testing.T) {
+	t.Parallel()
+	p := newPersonWith(t, clients.Copilot(t, clients.CopilotCurrent))
+	s := p.terminal(umbraPath(), "mission", "new", "--name", "tui", "--", "copilot")
+	s.see(p.speaks().ready)
+	s.question("Do you want to run this command?")
+	s.stops("tui")
 }
