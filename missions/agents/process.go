@@ -111,9 +111,13 @@ func (l *Launcher) StopAgent(ctx context.Context, m *projects.Mission, force boo
 	case known == nil || known.Liveness() != lock.Alive:
 		return l.presence.CloseLostMission(ctx, m)
 	}
-	agent := *known
-	if err := TerminateProcess(ctx, agent, StopPatience); err != nil {
-		return missions.Errorf(missions.KindFailed, "", "stop %s (pid %d): %w", m.Name, agent.PID, err)
+	for _, p := range []*lock.Owner{l.presence.WaitedForProcess(m, known), known} {
+		if p == nil {
+			continue
+		}
+		if err := TerminateProcess(ctx, *p, StopPatience); err != nil {
+			return missions.Errorf(missions.KindFailed, "", "stop %s (pid %d): %w", m.Name, p.PID, err)
+		}
 	}
 	// Its keeper reports the end; without one nobody does.
 	deadline := l.Now().Add(StopPatience)

@@ -116,10 +116,11 @@ func (s *Scheduler) dropHandover(ctx context.Context, m *projects.Mission, h *pr
 }
 
 // endAgent ends the agent's process, and then the process that its keeper has started,
-// if it is another: a script that runs on after the agent would keep the terminal.
+// if it is another: a script that runs on after the agent would keep the terminal. The
+// program that a script waits for goes before that.
 func (s *Scheduler) endAgent(ctx context.Context, m *projects.Mission, h *projects.Handover) error {
 	var err error
-	for _, p := range []*lock.Owner{m.Live.Agent, m.Live.KeeperChild} {
+	for _, p := range []*lock.Owner{s.presence.WaitedForProcess(m, m.Live.Agent), m.Live.Agent, m.Live.KeeperChild} {
 		if p != nil && err == nil {
 			err = agents.TerminateProcess(ctx, *p, agents.StopPatience)
 		}

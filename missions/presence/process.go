@@ -2,6 +2,11 @@ package presence
 
 import (
 	"iter"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/umbra-vcs/umbra/gitstore/lock"
 	"github.com/umbra-vcs/umbra/missions"
@@ -91,6 +96,45 @@ func (o *Observer) SessionProcess(m *projects.Mission) (pid int, alive bool) {
 		return 0, false
 	}
 	return a.Live(m.AdapterEnv(), m.Stored.Session)
+}
+
+// WaitedForProcess is the agent's program where a process is only the script that was
+// started in its place, and has handed it all of its own words: nil if there is none, or if
+// the system does not tell. Such a script may hear no signal while it waits, as that which
+// npm installs for Copilot CLI; ended alone, it leaves the program behind.
+func (o *Observer) WaitedForProcess(m *projects.Mission, script *lock.Owner) *lock.Owner {
+	a := o.Adapter(m.Agent)
+	if a == nil || script == nil || script.Liveness() != lock.Alive {
+		return nil
+	}
+	words, err := lock.CommandLine(script.PID)
+	if err != nil {
+		return nil
+	}
+	for _, pid := range childrenOf(script.PID) {
+		given, err := lock.CommandLine(pid)
+		if err != nil || len(given) == 0 || len(words) != len(given)+1 || !slices.Equal(words[2:], given[1:]) {
+			continue
+		}
+		if runs, _ := runsAgent(a, pid); runs && a.Runs(words) {
+			owner := lock.Process(pid, "")
+			return &owner
+		}
+	}
+	return nil
+}
+
+// childrenOf are the processes that another has started, none where the system does not
+// tell: only Linux does.
+func childrenOf(pid int) (children []int) {
+	process := strconv.Itoa(pid)
+	list, _ := os.ReadFile(filepath.Join("/proc", process, "task", process, "children"))
+	for _, word := range strings.Fields(string(list)) {
+		if child, err := strconv.Atoi(word); err == nil {
+			children = append(children, child)
+		}
+	}
+	return children
 }
 
 // CanRelaunchAgent reports whether the mission has an agent that can be ended, and a
