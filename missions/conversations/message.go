@@ -13,6 +13,9 @@ import (
 	"github.com/umbra-vcs/umbra/sessions"
 )
 
+// Messages finds single messages in the conversations of missions.
+type Messages struct{ *Library }
+
 // MessageMoment is the moment that a message belongs to.
 type MessageMoment struct {
 	addresses.ResolvedMoment
@@ -20,11 +23,11 @@ type MessageMoment struct {
 	IsOld bool              // the message was said before the mission's first snapshot
 }
 
-// FindMessage finds the moment of a message in a session of the mission's: the first
+// Find finds the moment of a message in a session of the mission's: the first
 // snapshot that has the message, and what an agent can go on from of what was said until
 // then. What can't be gone on from, such as a prompt without its answer, is of the moment
 // before. It is nil where no snapshot has the message.
-func (l *Library) FindMessage(m *projects.Mission, session, message string) (*MessageMoment, error) {
+func (l Messages) Find(m *projects.Mission, session, message string) (*MessageMoment, error) {
 	a, ok := l.Adapter(m.Agent).(sessions.Addressed)
 	if !ok {
 		return nil, nil
@@ -37,12 +40,12 @@ func (l *Library) FindMessage(m *projects.Mission, session, message string) (*Me
 		history = append(history, s)
 	}
 	slices.Reverse(history)
-	f := messageFinder{l, m, a, history, message}
+	f := messageFinder{l.Library, m, a, history, message}
 	return f.find(session)
 }
 
-// FileHasMessage reports whether the agent's own file of a mission has a message.
-func (l *Library) FileHasMessage(m *projects.Mission, message string) bool {
+// FileHas reports whether the agent's own file of a mission has a message.
+func (l Messages) FileHas(m *projects.Mission, message string) bool {
 	a, ok := l.Adapter(m.Agent).(sessions.Addressed)
 	if !ok {
 		return false

@@ -34,20 +34,21 @@ func (f *Forker) messageMoment(ctx context.Context, r missions.ForkRequest) (at 
 	if err != nil {
 		return nil, session, err
 	}
+	in := conversations.Messages{Library: f.conversations}
 	for _, m := range owners {
-		if at, err := f.conversations.FindMessage(m, session, r.Message); at != nil || err != nil {
+		if at, err := in.Find(m, session, r.Message); at != nil || err != nil {
 			return at, session, err
 		}
 	}
 	for _, m := range owners {
-		if m.Stored.Session != session || !f.conversations.FileHasMessage(m, r.Message) {
+		if m.Stored.Session != session || !in.FileHas(m, r.Message) {
 			continue
 		}
 		now, err := f.takeSourceSnapshot(ctx, m, false)
 		if err != nil {
 			return nil, session, err
 		}
-		if at, err := f.conversations.FindMessage(now.Mission, session, r.Message); at != nil || err != nil {
+		if at, err := in.Find(now.Mission, session, r.Message); at != nil || err != nil {
 			return at, session, err
 		}
 	}
