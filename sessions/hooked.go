@@ -1,5 +1,7 @@
 package sessions
 
+import "time"
+
 // Hooked is an Adapter whose agent tells by hooks what it does.
 type Hooked interface {
 	// Event reads one hook payload. name is the event's name if the hook's
@@ -19,6 +21,13 @@ type Telling interface {
 	// PID is the agent's process, as the environment of its hooks says; told is
 	// false where this version says nothing.
 	PID(env Environ) (pid int, told bool)
+}
+
+// LateWriting is a Hooked whose agent writes what was said some time after its hook has told
+// of a turn's end.
+type LateWriting interface {
+	// AnswerPatience is how long the answer is waited for.
+	AnswerPatience() time.Duration
 }
 
 // Installing is an Adapter whose agent finds its hooks in a file of settings.

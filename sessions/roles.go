@@ -55,6 +55,14 @@ type Dated interface {
 // the turn.
 type Trailing interface{ Trails() }
 
+// SideChoosing is a Sided whose agent would go on with side files of what came after a cut.
+type SideChoosing interface {
+	Sided
+	// SidesOf are those of a session's side files, by their names, that belong to its
+	// conversation as it was cut. open reads a side's bytes.
+	SidesOf(conversation io.Reader, sides []string, open func(name string) (io.ReadCloser, error)) ([]string, error)
+}
+
 // WorktreeMaking is an Adapter whose agent's command may ask for a worktree of the
 // agent's own to work in.
 type WorktreeMaking interface {

@@ -123,8 +123,11 @@ func Time(agent, event string, payload []byte) time.Duration {
 	}
 	head := payload[:min(len(payload), 1<<20)]
 	names := []string{"UserPromptSubmit", "BeforeAgent"} // the latter is Gemini CLI's
-	if agent == "generic" {
+	switch agent {
+	case "generic":
 		names = []string{"prompt"}
+	case "qwen":
+		names = append(names, "Stop") // which waits for the answer that it writes late
 	}
 	for _, name := range names {
 		if event == name || event == "" && bytes.Contains(head, []byte(`"`+name+`"`)) {

@@ -89,6 +89,9 @@ func TestTime(t *testing.T) {
 	if Time("generic", "", []byte(`{"event":"prompt"}`)) != PromptBudget || Time("generic", "", []byte(`{"event":"idle"}`)) != Budget {
 		t.Error("a tool's own prompt is not one")
 	}
+	if Time("qwen", "", []byte(`{"hook_event_name":"Stop"}`)) != PromptBudget || Time("qwen", "", []byte(`{"hook_event_name":"SubagentStop"}`)) != Budget {
+		t.Error("an answer that comes late is not waited for")
+	}
 	if Time("gemini", "BeforeAgent", nil) != PromptBudget || Time("claude", "Stop", []byte(`"UserPromptSubmit"`)) != Budget {
 		t.Error("the name that the command line gives does not decide")
 	}

@@ -129,6 +129,9 @@ func (l *Library) PlaceSideFiles(p *projects.Project, plan *ConversationPlan, a 
 		r, _, err := p.Store.BlobReader(byName[name].ID)
 		return r, err
 	}
+	if names, err = sidesOfCut(l, p, plan, a, names, open); err != nil {
+		return fmt.Errorf("side files of the session: %w", err)
+	}
 	files, err := sided.PlaceSides(env, names, open, to)
 	if err != nil {
 		return fmt.Errorf("side files of the session: %w", err)
@@ -147,4 +150,18 @@ func (l *Library) PlaceSideFiles(p *projects.Project, plan *ConversationPlan, a 
 		out.Files = append(out.Files, f.Path)
 	}
 	return nil
+}
+
+// sidesOfCut are those of a session's side files that belong to the conversation as it is cut.
+func sidesOfCut(l *Library, p *projects.Project, plan *ConversationPlan, a sessions.Adapter, names []string, open func(string) (io.ReadCloser, error)) ([]string, error) {
+	chooser, ok := a.(sessions.SideChoosing)
+	if !ok || len(names) == 0 {
+		return names, nil
+	}
+	r, _, err := l.openConversationWithFile(p, plan.Record, plan.agentFile)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	return chooser.SidesOf(io.LimitReader(r, plan.Cut.Length), names, open)
 }

@@ -57,6 +57,9 @@ func (r *report) awaitAnswer(ctx context.Context, m *projects.Mission) (shown tu
 		return state != sessions.StateRunning && matchesEndedTurn(turn, e) && !r.endedBeforePrompt(m, turn)
 	}
 	most := answerPatience
+	if late, ok := r.adapter.(sessions.LateWriting); ok {
+		most = late.AnswerPatience()
+	}
 	wordless := e.Message == "" && !trails
 	if wordless {
 		most = wordlessPatience

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/conversations"
@@ -129,6 +130,36 @@ func TestStopIsToldOfTheAnswer(t *testing.T) {
 	c.hook("Stop", map[string]any{"prompt_id": "p2", "last_assistant_message": "done"})
 	if w.file != "" {
 		t.Error("followed a file that holds the answer")
+	}
+}
+
+// tardy is an adapter whose agent is known to write late.
+type tardy struct{ claude.Adapter }
+
+func (tardy) AnswerPatience() time.Duration { return time.Minute }
+
+// TestStopAwaitsALateAnswer waits longer where the agent is known to write late.
+func TestStopAwaitsALateAnswer(t *testing.T) {
+	t.Parallel()
+	c := newTalker(newBench(t))
+	c.local.Adapters = []sessions.Adapter{tardy{}}
+	c.hook("SessionStart", map[string]any{"source": "startup"})
+	c.hook("UserPromptSubmit", map[string]any{"prompt": "go", "prompt_id": "p1"})
+	c.say(c.line("user", "u1", "", `"go"`))
+	c.local.Workers.Wait()
+	written := make(chan struct{})
+	c.local.Watching = &transcriptFollower{follow: func(changed func()) {
+		time.AfterFunc(1200*time.Millisecond, func() { // longer than others are waited for
+			c.say(c.line("assistant", "u2", "u1", `[{"type":"text","text":"done"}]`))
+			changed()
+			close(written)
+		})
+	}}
+	c.hook("Stop", map[string]any{"prompt_id": "p1", "last_assistant_message": "done"})
+	<-written
+	list, err := c.local.Log(context.Background(), missions.LogRequest{Caller: c.caller(), Limit: 1})
+	if err != nil || len(list) != 1 || list[0].Events != 2 {
+		t.Errorf("the turn's end: %+v %v", list, err)
 	}
 }
 

@@ -2,6 +2,7 @@ package local
 
 import (
 	"context"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -10,6 +11,8 @@ import (
 	"time"
 
 	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/sessions"
+	"github.com/umbra-vcs/umbra/sessions/claude"
 )
 
 // sided is a conversation of Claude Code with a file beside it, long after that
@@ -52,6 +55,26 @@ func (s sided) forks(from, want string) {
 }
 
 const tasks = "tasks/SESSION/1.json"
+
+// chooser is an adapter by which no file beside a conversation belongs to a copy of it.
+type chooser struct{ claude.Adapter }
+
+func (chooser) SidesOf(io.Reader, []string, func(string) (io.ReadCloser, error)) ([]string, error) {
+	return nil, nil
+}
+
+// TestSidesAreChosen: a fork has those files beside its conversation that the adapter says
+// belong to it as it is cut.
+func TestSidesAreChosen(t *testing.T) {
+	t.Parallel()
+	s := startSided(t, tasks)
+	s.put("pending")
+	s.takeTurn("first", "a.txt", "one\n")
+	s.forks("", "pending")
+	s.local.Workers.Wait()
+	s.local.Adapters = []sessions.Adapter{chooser{}}
+	s.forks("", "")
+}
 
 // TestSidesAfterUndo: after an undo records have again what is beside the session that
 // the mission goes on with, though it has not changed since.

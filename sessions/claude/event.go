@@ -60,7 +60,7 @@ func (a Adapter) Event(env sessions.Environ, name string, input []byte) (session
 		}
 		e.Within = asksWithin[f.Text("notification_type")]
 	case sessions.KindStop:
-		e.Background = hasBackgroundTurn(f["background_tasks"])
+		e.Background = hooks.HasBackgroundTurn(f["background_tasks"])
 	}
 	return e, nil
 }
@@ -149,27 +149,6 @@ func kindOf(e sessions.Event, f hooks.Fields) sessions.Kind {
 		return sessions.KindStatusLine
 	}
 	return sessions.KindOther
-}
-
-// hasBackgroundTurn reports whether a subagent or the like still works on what
-// was asked; when it is done the agent goes on by itself. A shell that was left
-// running, such as a development server, is not waited for.
-func hasBackgroundTurn(tasks []byte) bool {
-	c := jsontext.Walk(tasks)
-	for {
-		task, ok := c.Element()
-		if !ok {
-			return false
-		}
-		status := jsontext.Text(jsontext.Lookup(task, "status"))
-		switch jsontext.Text(jsontext.Lookup(task, "type")) {
-		case "shell", "monitor":
-			continue
-		}
-		if status == "running" || status == "pending" {
-			return true
-		}
-	}
 }
 
 // Reply implements sessions.Adapter.

@@ -56,24 +56,19 @@ const maxSlug = 200
 // that is no ASCII letter or digit becomes a dash, and a long name ends in the
 // base-36 Java hash of the path. Not invertible.
 func slug(cwd string) string {
-	units := utf16.Encode([]rune(cwd))
-	b := make([]byte, len(units))
-	var hash int32
-	for i, u := range units {
-		hash = hash*31 + int32(u)
-		b[i] = '-'
-		if u < 0x80 && isAlnum(byte(u)) {
-			b[i] = byte(u)
-		}
+	name := sessions.DashedName(cwd)
+	if len(name) <= maxSlug {
+		return name
 	}
-	if len(b) <= maxSlug {
-		return string(b)
+	var hash int32
+	for _, u := range utf16.Encode([]rune(cwd)) {
+		hash = hash*31 + int32(u)
 	}
 	abs := int64(hash)
 	if abs < 0 {
 		abs = -abs
 	}
-	return string(b[:maxSlug]) + "-" + strconv.FormatInt(abs, 36)
+	return name[:maxSlug] + "-" + strconv.FormatInt(abs, 36)
 }
 
 // NewID is the random UUID.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/sessions"
 	"github.com/umbra-vcs/umbra/sessions/jsontext"
+	"github.com/umbra-vcs/umbra/sessions/parts"
 )
 
 // line is what one line of a session file says, with its values left encoded and
@@ -111,61 +112,6 @@ func (m *message) take(key string, value []byte) {
 	}
 }
 
-// part is one part of a message's content.
-type part struct {
-	text     []byte
-	thought  bool
-	call     []byte // {id, name, args}
-	response []byte // {id, name, response}
-}
-
-// parts calls f for each part of a content.
-func parts(content []byte, f func(part)) {
-	if len(content) == 0 {
-		return
-	}
-	switch content[0] {
-	case '"':
-		f(part{text: content})
-	case '{':
-		f(parsePart(content))
-	case '[':
-		c := jsontext.Walk(content)
-		for {
-			value, ok := c.Element()
-			if !ok {
-				return
-			}
-			if len(value) > 0 && value[0] == '"' {
-				f(part{text: value})
-			} else {
-				f(parsePart(value))
-			}
-		}
-	}
-}
-
-func parsePart(b []byte) part {
-	var p part
-	c := jsontext.Walk(b)
-	for {
-		key, value, ok := c.Member()
-		if !ok {
-			return p
-		}
-		switch string(key) {
-		case "text":
-			p.text = value
-		case "thought":
-			p.thought = jsontext.IsTrue(value)
-		case "functionCall":
-			p.call = value
-		case "functionResponse":
-			p.response = value
-		}
-	}
-}
-
 // What the client and hooks say beside the user's words is in parts of their
 // own, or, at the start of a run without a terminal, before the prompt.
 const (
@@ -192,8 +138,8 @@ func typed(s string) string {
 // words joins the text of a content, without thoughts and what nobody typed.
 func words(content []byte) string {
 	var all []string
-	parts(content, func(p part) {
-		if s := typed(jsontext.Text(p.text)); s != "" && !p.thought {
+	parts.Each(content, func(p parts.Part) {
+		if s := typed(jsontext.Text(p.Text)); s != "" && !p.Thought {
 			all = append(all, s)
 		}
 	})
@@ -230,11 +176,11 @@ func (m message) classify() class {
 
 func (m message) classifyUser() class {
 	c := classOther
-	parts(m.content, func(p part) {
+	parts.Each(m.content, func(p parts.Part) {
 		switch {
-		case p.response != nil:
+		case p.Response != nil:
 			c = classResults
-		case c == classOther && strings.TrimSpace(typed(jsontext.Text(p.text))) != "":
+		case c == classOther && strings.TrimSpace(typed(jsontext.Text(p.Text))) != "":
 			c = classPrompt
 		}
 	})
@@ -249,7 +195,7 @@ func (m message) retells() bool {
 		return false
 	}
 	told := false
-	parts(m.content, func(p part) { told = told || strings.HasPrefix(jsontext.Text(p.text), markSession) })
+	parts.Each(m.content, func(p parts.Part) { told = told || strings.HasPrefix(jsontext.Text(p.Text), markSession) })
 	return told
 }
 
@@ -298,11 +244,11 @@ func (m message) toolCalls(f func(call)) {
 		}
 		f(parseCall(value))
 	}
-	parts(m.content, func(p part) {
-		if p.call != nil {
+	parts.Each(m.content, func(p parts.Part) {
+		if p.Call != nil {
 			f(call{tool: sessions.Tool{
-				ID: jsontext.Text(jsontext.Lookup(p.call, "id")), Name: jsontext.Text(jsontext.Lookup(p.call, "name")),
-				Target: target(jsontext.Lookup(p.call, "args")), Whole: wholeTarget(jsontext.Lookup(p.call, "args")), At: jsontext.Time(m.time),
+				ID: jsontext.Text(jsontext.Lookup(p.Call, "id")), Name: jsontext.Text(jsontext.Lookup(p.Call, "name")),
+				Target: target(jsontext.Lookup(p.Call, "args")), Whole: wholeTarget(jsontext.Lookup(p.Call, "args")), At: jsontext.Time(m.time),
 			}})
 		}
 	})
@@ -343,10 +289,10 @@ const exitMark = `\nExit Code: `
 
 // responses calls f for each tool result of a message.
 func (m message) responses(f func(id string, failed bool, exit string, result []byte)) {
-	parts(m.content, func(p part) {
-		if p.response != nil {
-			answer := jsontext.Lookup(p.response, "response")
-			f(jsontext.Text(jsontext.Lookup(p.response, "id")), jsontext.Lookup(answer, "error") != nil, sessions.ExitCode(answer, exitMark), answer)
+	parts.Each(m.content, func(p parts.Part) {
+		if p.Response != nil {
+			answer := jsontext.Lookup(p.Response, "response")
+			f(jsontext.Text(jsontext.Lookup(p.Response, "id")), jsontext.Lookup(answer, "error") != nil, sessions.ExitCode(answer, exitMark), answer)
 		}
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/umbra-vcs/umbra/sessions"
 	"github.com/umbra-vcs/umbra/sessions/jsonlines"
 	"github.com/umbra-vcs/umbra/sessions/jsontext"
+	"github.com/umbra-vcs/umbra/sessions/parts"
 )
 
 // Follow returns a parser to feed as the file grows. A feed costs what is fed;
@@ -286,8 +287,8 @@ func tokens(b []byte) (used sessions.Tokens, ok bool) {
 // one with that hash.
 func workspace(m message, hash string) string {
 	found := ""
-	parts(m.content, func(p part) {
-		s := jsontext.Text(p.text)
+	parts.Each(m.content, func(p parts.Part) {
+		s := jsontext.Text(p.Text)
 		if found != "" || !strings.HasPrefix(s, markSession) {
 			return
 		}

@@ -6,6 +6,7 @@ import (
 	"github.com/umbra-vcs/umbra/sessions"
 	"github.com/umbra-vcs/umbra/sessions/jsonlines"
 	"github.com/umbra-vcs/umbra/sessions/jsontext"
+	"github.com/umbra-vcs/umbra/sessions/parts"
 )
 
 // Rewrite copies a session under a new identity. Lines are edited in place: no
@@ -52,7 +53,7 @@ type change struct{ from, to string }
 const stampForm = "2006-01-02T15:04:05.000Z"
 
 func newRewriter(to sessions.Rewrite, plain bool) *rewriter {
-	rw := &rewriter{Editor: jsonlines.NewEditor(to, plain, signedParts), fields: map[string]change{
+	rw := &rewriter{Editor: jsonlines.NewEditor(to, plain, parts.Signed), fields: map[string]change{
 		"sessionId":   {to.OldID, to.NewID},
 		"projectHash": {hashOf(to.OldCwd), hashOf(to.NewCwd)},
 	}}

@@ -72,7 +72,8 @@ func TestRewrite(t *testing.T) {
 	if got := rewritten(t, line, timeless); got != line {
 		t.Errorf("without a time: %s", got)
 	}
-	deep := strings.Repeat(`[`, maxDepth+5) + `"/w/a","thoughtSignature"` + strings.Repeat(`]`, maxDepth+5)
+	const tooDeep = 300
+	deep := strings.Repeat(`[`, tooDeep) + `"/w/a","thoughtSignature"` + strings.Repeat(`]`, tooDeep)
 	if in := `{"id":"m","content":` + deep + "}\n"; rewritten(t, in, fork("/w", "/f")) != in {
 		t.Error("what is too deep to be looked into is changed")
 	}

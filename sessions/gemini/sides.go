@@ -2,10 +2,8 @@ package gemini
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"path"
 	"path/filepath"
 	"slices"
@@ -39,7 +37,7 @@ func (a Adapter) Sides(_ sessions.Environ, s sessions.Session) ([]sessions.Side,
 	}
 	var sides []sessions.Side
 	for prefix, dir := range places(filepath.Dir(filepath.Dir(s.Path)), s.ID) {
-		more, err := tree(dir, prefix)
+		more, err := sessions.SidesBelow(dir, prefix)
 		if err != nil {
 			return nil, fmt.Errorf("list side files: %w", err)
 		}
@@ -56,30 +54,6 @@ func isName(id string) bool {
 		return false
 	}
 	return !strings.ContainsAny(id, "/\\\x00")
-}
-
-// tree lists the regular files below dir, which need not exist. What vanishes
-// meanwhile is not there.
-func tree(dir, prefix string) (sides []sessions.Side, err error) {
-	err = filepath.WalkDir(dir, func(p string, e fs.DirEntry, err error) error {
-		if err == nil && !e.Type().IsRegular() {
-			return nil
-		}
-		var info fs.FileInfo
-		if err == nil {
-			info, err = e.Info()
-		}
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		rel, err := filepath.Rel(dir, p)
-		sides = append(sides, sessions.Side{Name: prefix + filepath.ToSlash(rel), Path: p, Size: info.Size(), Mode: info.Mode().Perm()})
-		return err
-	})
-	return sides, err
 }
 
 // sideMode is what the client gives its own files.

@@ -1,6 +1,7 @@
 package hooks
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 
@@ -86,4 +87,17 @@ func serverCommand(b []byte, n node) (program node, ours bool) {
 	program, ok := n.get("command")
 	ours = ok && len(args.items) == 1 && args.items[0].value.string(b) == "mcp" && sessions.Program(program.string(b)) == "umbra"
 	return program, ours
+}
+
+// ServerConfig is a configuration that has Umbra's server of tools, with this command, as an
+// option of a command line takes one.
+func ServerConfig(command []string) string {
+	type server struct {
+		Command string   `json:"command"`
+		Args    []string `json:"args"`
+	}
+	config, _ := json.Marshal(map[string]map[string]server{"mcpServers": {
+		sessions.ServerName: {Command: command[0], Args: command[1:]},
+	}}) // strings always marshal
+	return string(config)
 }

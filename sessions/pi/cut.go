@@ -20,7 +20,7 @@ func (Adapter) CutAfter(r io.Reader, message string) (sessions.Cut, int64, error
 }
 
 type cutter struct {
-	tree   tree[standing]
+	tree   jsonlines.Tree[standing]
 	length int64 // bytes up to the last good end
 	kept   int   // lines up to there
 	events int
@@ -42,15 +42,15 @@ func (c *cutter) Line(b []byte, start int64) error {
 	if !ok || l.kind == typeSession {
 		return nil
 	}
-	above, _ := c.tree.below(l)
+	above, _ := c.tree.Below(l.parent)
 	var s standing
 	if above != nil {
-		s = above.value
+		s = above.Value
 	}
 	if l.kind == typeMessage {
 		s = s.after(parseMessage(l.message))
 	}
-	c.tree.add(l, above, s)
+	c.tree.Add(l.id, above, s)
 	if s.isGood() {
 		c.length, c.kept = start+int64(len(b))+1, c.events
 	}
@@ -60,8 +60,8 @@ func (c *cutter) Line(b []byte, start int64) error {
 // Cut implements jsonlines.Cutter. What came before may matter wherever it is cut.
 func (c *cutter) Cut() (cut sessions.Cut, certain int64) {
 	cut = sessions.Cut{Length: c.length, Events: c.kept, Dropped: c.events - c.kept}
-	if c.tree.leaf != nil && cut.Dropped > 0 {
-		cut.Open = c.tree.leaf.value.open
+	if leaf := c.tree.Leaf(); leaf != nil && cut.Dropped > 0 {
+		cut.Open = leaf.Value.open
 	}
 	return cut, 0
 }

@@ -62,7 +62,7 @@ func programIndex(argv []string) int {
 // Root is $PI_CODING_AGENT_DIR, else ~/.pi/agent.
 func (Adapter) Root(env sessions.Environ) string {
 	if dir := env.Vars[varDirectory]; dir != "" {
-		return expanded(env, dir)
+		return env.Expand(dir)
 	}
 	return filepath.Join(env.Home, ".pi", "agent")
 }

@@ -24,7 +24,7 @@ type step struct {
 // parser builds a conversation line by line.
 type parser struct {
 	split   jsonlines.Splitter
-	tree    tree[step]
+	tree    jsonlines.Tree[step]
 	conv    sessions.Conversation
 	open    sessions.Calls // of the last turn
 	results bool           // the last line is a call's result
@@ -70,20 +70,20 @@ func (p *parser) line(b []byte, start int64) error {
 		s.message = parseMessage(l.message)
 		s.kind = s.message.role
 	}
-	above, last := p.tree.below(l)
+	above, last := p.tree.Below(l.parent)
 	if !last {
 		p.goBack(above)
 	}
-	p.tree.add(l, above, s)
+	p.tree.Add(l.id, above, s)
 	p.take(s)
 	return nil
 }
 
 // goBack makes the conversation what leads to a line.
-func (p *parser) goBack(to *node[step]) {
+func (p *parser) goBack(to *jsonlines.Node[step]) {
 	p.conv.Turns, p.conv.State, p.conv.Cost = nil, sessions.StateEmpty, 0
 	p.open, p.results = sessions.Calls{}, false
-	for _, s := range slices.Backward(to.path()) {
+	for _, s := range slices.Backward(to.Path()) {
 		p.take(s)
 	}
 }

@@ -19,26 +19,18 @@ const (
 	stampLayout = "2006-01-02T15-04-05.000Z"
 )
 
-// expanded is a path in the environment or in settings, of which pi allows ~.
-func expanded(env sessions.Environ, dir string) string {
-	if below, ok := strings.CutPrefix(dir, "~"); ok && (below == "" || below[0] == '/') {
-		dir = env.Home + below
-	}
-	return filepath.Clean(dir)
-}
-
 // allSessions is the directory that its user has chosen for the sessions of all
 // directories, "" if there is none.
 func (a Adapter) allSessions(env sessions.Environ) string {
 	if dir := env.Vars[varSessions]; dir != "" {
-		return expanded(env, dir)
+		return env.Expand(dir)
 	}
 	settings, err := os.ReadFile(filepath.Join(a.Root(env), "settings.json"))
 	if err != nil {
 		return ""
 	}
 	if dir := jsontext.Text(jsontext.Lookup(settings, "sessionDir")); dir != "" {
-		return expanded(env, dir)
+		return env.Expand(dir)
 	}
 	return ""
 }

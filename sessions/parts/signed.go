@@ -1,4 +1,4 @@
-package gemini
+package parts
 
 import (
 	"bytes"
@@ -11,9 +11,9 @@ const maxDepth = 256 // of nested values that are looked into
 
 const keySignature = "thoughtSignature"
 
-// signedParts finds the parts of a line that carry the model's signature. One
+// Signed finds the parts of a line that carry the model's signature. One
 // changed byte, and the API may refuse the conversation.
-func signedParts(b []byte) []jsonlines.Span {
+func Signed(b []byte) []jsonlines.Span {
 	if !bytes.Contains(b, []byte(keySignature)) {
 		return nil
 	}
