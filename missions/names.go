@@ -16,7 +16,7 @@ var (
 )
 
 // AgentNames are the names of the agents that Umbra knows, for people.
-const AgentNames = "claude, codex, gemini, opencode, pi or copilot"
+const AgentNames = "claude, codex, gemini, opencode, pi, copilot or qwen"
 
 // LazyPattern is a regular expression that is compiled when it is first needed: a
 // hook's process needs none.

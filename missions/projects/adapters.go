@@ -13,12 +13,13 @@ import (
 	"github.com/umbra-vcs/umbra/sessions/gemini"
 	"github.com/umbra-vcs/umbra/sessions/opencode"
 	"github.com/umbra-vcs/umbra/sessions/pi"
+	"github.com/umbra-vcs/umbra/sessions/qwen"
 )
 
 // Agents are the agents whose conversations Umbra knows. A new one is a package
 // and a line here.
 func Agents() []sessions.Adapter {
-	return []sessions.Adapter{claude.Adapter{}, codex.New(), gemini.Adapter{}, opencode.Adapter{}, pi.Adapter{}, copilot.Adapter{}}
+	return []sessions.Adapter{claude.Adapter{}, codex.New(), gemini.Adapter{}, opencode.Adapter{}, pi.Adapter{}, copilot.Adapter{}, qwen.Adapter{}}
 }
 
 // Plugins are what is known of Umbra's plugin in those agents that have plugins.
@@ -55,7 +56,7 @@ func AgentVariables(a sessions.Adapter) []string {
 // they run as parts of their own sessions.
 func SessionVariables() []string {
 	return slices.Concat(claude.SessionVariables(), codex.SessionVariables(), opencode.SessionVariables(), pi.SessionVariables(),
-		copilot.SessionVariables())
+		copilot.SessionVariables(), qwen.SessionVariables())
 }
 
 // CallerEnv is the part of a caller's environment that adapters read.

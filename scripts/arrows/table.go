@@ -15,7 +15,7 @@ type rule struct {
 var leaves = []string{"gitstore/attributes", "gitstore/beneath", "gitstore/databases", "gitstore/disk", "gitstore/durable", "gitstore/failpoint", "gitstore/flock", "gitstore/git", "gitstore/histories", "gitstore/ignore", "gitstore/journal", "gitstore/lock", "gitstore/secretnames", "gitstore/usergit", "gitstore/uuid"}
 
 // shared is what adapters may import: what is common to agents, never each other.
-var shared = []string{"sessions", "sessions/jsontext", "sessions/jsonlines", "sessions/hooks", "sessions/cmdline", "sessions/secrets"}
+var shared = []string{"sessions", "sessions/jsontext", "sessions/jsonlines", "sessions/hooks", "sessions/cmdline", "sessions/parts", "sessions/secrets"}
 
 // rules are the arrows of the design: a package that is not here may not be.
 var rules = []rule{
@@ -69,7 +69,7 @@ var rules = []rule{
 	{"missions/bisections", []string{"missions"}, "pure: which states to check next, and where good ones become bad"},
 	{"missions/findings", []string{"missions"}, "reads what checks and linters say is wrong; it opens no file"},
 	{"missions/fixes", []string{"gitstore/flock", "gitstore/journal", "missions", "missions/findings"}, "the loop that has an agent mend findings: limits, attempts, state; it runs nothing"},
-	{"missions/projects", []string{"gitstore", "gitstore/beneath", "gitstore/capture", "gitstore/disk", "gitstore/failpoint", "gitstore/fork", "gitstore/journal", "gitstore/lock", "gitstore/records", "gitstore/shadow", "gitstore/upkeep", "gitstore/usergit", "missions", "missions/home", "missions/settings", "missions/userfile", "sessions", "sessions/claude", "sessions/codex", "sessions/copilot", "sessions/gemini", "sessions/generic", "sessions/jsontext", "sessions/opencode", "sessions/pi", "sessions/secrets"}, "projects and missions on disk, and the Desk that the rooms are built on"},
+	{"missions/projects", []string{"gitstore", "gitstore/beneath", "gitstore/capture", "gitstore/disk", "gitstore/failpoint", "gitstore/fork", "gitstore/journal", "gitstore/lock", "gitstore/records", "gitstore/shadow", "gitstore/upkeep", "gitstore/usergit", "missions", "missions/home", "missions/settings", "missions/userfile", "sessions", "sessions/claude", "sessions/codex", "sessions/copilot", "sessions/gemini", "sessions/generic", "sessions/jsontext", "sessions/opencode", "sessions/pi", "sessions/qwen", "sessions/secrets"}, "projects and missions on disk, and the Desk that the rooms are built on"},
 	{"missions/addresses", []string{"gitstore", "gitstore/failpoint", "gitstore/lock", "gitstore/shadow", "missions", "missions/home", "missions/projects"}, "finds what was typed: missions, moments, pins; gives names that are free"},
 	{"missions/conversations", []string{"gitstore", "gitstore/disk", "gitstore/journal", "gitstore/records", "gitstore/shadow", "missions", "missions/addresses", "missions/home", "missions/projects", "missions/userfile", "sessions"}, "one conversation across files, cuts and copies"},
 	{"missions/snapshots", []string{"gitstore", "gitstore/beneath", "gitstore/capture", "gitstore/diff", "gitstore/disk", "gitstore/failpoint", "gitstore/git", "gitstore/journal", "gitstore/lock", "gitstore/records", "gitstore/restore", "gitstore/secretnames", "gitstore/shadow", "gitstore/usergit", "missions", "missions/addresses", "missions/conversations", "missions/home", "missions/projects", "missions/settings", "sessions"}, "from workspace to published snapshot; the only mover of missions' refs"},
@@ -143,6 +143,7 @@ var rules = []rule{
 	{"sessions/secrets", nil, "a leaf: secrets found in a text by their look, whatever the text is of"},
 	{"sessions/jsonlines", []string{"sessions", "sessions/jsontext"}, "conversations of a JSON object a line, whatever the agent"},
 	{"sessions/cmdline", nil, "a leaf: the command lines of agents, read and kept as they were typed"},
+	{"sessions/parts", []string{"sessions/jsonlines", "sessions/jsontext"}, "what messages of Gemini CLI, and of agents that came of it, consist of"},
 	{"sessions/hooks", []string{"sessions", "sessions/jsontext"}, "hooks that follow Claude Code's: settings files, scripts that tell of events, and replies, whatever the agent"},
 	{"sessions/claude", shared, "an adapter returns files to place or a command to run, and writes nothing"},
 	{"sessions/codex", shared, "an adapter returns files to place or a command to run, and writes nothing"},
@@ -150,6 +151,7 @@ var rules = []rule{
 	{"sessions/generic", shared, "an adapter returns files to place or a command to run, and writes nothing"},
 	{"sessions/opencode", shared, "an adapter returns files to place or a command to run, and writes nothing"},
 	{"sessions/copilot", shared, "an adapter returns files to place or a command to run, and writes nothing"},
+	{"sessions/qwen", shared, "an adapter returns files to place or a command to run, and writes nothing"},
 	{"sessions/pi", shared, "an adapter returns files to place or a command to run, and writes nothing"},
 	{"watcher", nil, "paths and time: it knows no Git, agent or mission, and is given a predicate for ignored directories"},
 	{"watcher/api", nil, "the wire types, which a lean client can import alone"},

@@ -42,9 +42,12 @@ const PiCurrent = "1.5.2"
 // CopilotCurrent is the version of Copilot CLI that tests name.
 const CopilotCurrent = "1.0.102"
 
+// QwenCurrent is the version of Qwen Code that tests name.
+const QwenCurrent = "0.24.4"
+
 // A Client is one installed version of an agent.
 type Client struct {
-	Agent   string // "claude", "codex", "gemini", "opencode", "pi", "copilot"
+	Agent   string // "claude", "codex", "gemini", "opencode", "pi", "copilot", "qwen"
 	Version string
 	Path    string // the program, absolute; its name is the agent's
 }
@@ -74,19 +77,21 @@ func pins() []pin {
 		{agent: "opencode", version: OpenCodeCurrent, pkg: "opencode-ai", after: "postinstall.mjs"},
 		{
 			agent: "pi", version: PiCurrent, pkg: "@earendil-works/pi-coding-agent",
-			also:      []string{"node-" + runtime.GOOS + "-" + nodeArch() + "@22.23.3"}, // older ones don't run it
-			overrides: `{"marked-cjk-friendly":"npm:empty-npm-package@1.0.0"}`,          // not on every registry, and for Chinese prose only
+			also:      []string{nodePackage()},                                 // older ones don't run it
+			overrides: `{"marked-cjk-friendly":"npm:empty-npm-package@1.0.0"}`, // not on every registry, and for Chinese prose only
 		},
 		{agent: "copilot", version: CopilotCurrent, pkg: "@github/copilot"},
+		{agent: "qwen", version: QwenCurrent, pkg: "@qwen-code/qwen-code", also: []string{nodePackage()}},
 	}
 }
 
-// nodeArch is Node's word for this processor.
-func nodeArch() string {
-	if runtime.GOARCH == "amd64" {
-		return "x64"
+// nodePackage is a Node that agents want which distributions don't have yet.
+func nodePackage() string {
+	arch := runtime.GOARCH
+	if arch == "amd64" {
+		arch = "x64"
 	}
-	return runtime.GOARCH
+	return "node-" + runtime.GOOS + "-" + arch + "@22.23.3"
 }
 
 // Claude returns that version of Claude Code, installing it if need be. Without
@@ -124,6 +129,12 @@ func Pi(t testing.TB, version string) Client {
 func Copilot(t testing.TB, version string) Client {
 	t.Helper()
 	return installed(t, "copilot", version)
+}
+
+// Qwen returns that version of Qwen Code, as Claude does of Claude Code.
+func Qwen(t testing.TB, version string) Client {
+	t.Helper()
+	return installed(t, "qwen", version)
 }
 
 func installed(t testing.TB, agent, version string) Client {

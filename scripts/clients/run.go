@@ -40,6 +40,11 @@ func (c Client) Env(home, baseURL string) []string {
 	case "copilot":
 		return append(env, "COPILOT_OFFLINE=true", "COPILOT_PROVIDER_BASE_URL="+baseURL+"/v1", "COPILOT_PROVIDER_API_KEY=dummy", "COPILOT_MODEL=model",
 			"COPILOT_AUTO_UPDATE=false", unpackedAt(filepath.Dir(filepath.Dir(filepath.Dir(c.Path)))))
+	case "qwen":
+		return append(env, "OPENAI_BASE_URL="+baseURL+"/v1", "OPENAI_API_KEY=dummy", "OPENAI_MODEL=model", "QWEN_USAGE_STATISTICS_ENABLED=false",
+			"QWEN_CODE_SUPPRESS_YOLO_WARNING=1", "QWEN_CODE_NO_RELAUNCH=true",
+			// Else its parser of shell commands is optimized before it ends: that takes ten seconds.
+			"NODE_OPTIONS=--import=data:text/javascript,import%20v8%20from'node:v8';v8.setFlagsFromString('--liftoff-only')")
 	}
 	return append(env,
 		"CLAUDE_CODE_TMPDIR="+temp,
@@ -71,6 +76,8 @@ func (c Client) Prepare(home, baseURL string, workspaces ...string) error {
 		return preparePi(home, baseURL)
 	case "copilot":
 		return prepareCopilot(home, workspaces)
+	case "qwen":
+		return prepareQwen(home)
 	}
 	projects := map[string]any{}
 	for _, workspace := range workspaces {

@@ -33,7 +33,7 @@ func hear(home string) string {
 }
 
 func agents() []agent {
-	list := []agent{codex(), gemini(), openCode(), pi(), copilot()}
+	list := []agent{codex(), gemini(), openCode(), pi(), copilot(), qwen()}
 	for _, version := range []string{clients.ClaudeCurrent, clients.ClaudeMiddle, clients.ClaudeOlder} {
 		list = append(list, claude(version))
 	}
@@ -149,6 +149,19 @@ func copilot() agent {
 		listen: func(home, command string) error {
 			return addHooks(filepath.Join(home, ".copilot", "hooks", "umbra.json"), command,
 				"SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Notification", "Stop", "SessionEnd")
+		},
+	}
+}
+
+func qwen() agent {
+	begin := []string{"-y"}
+	return agent{
+		name: "qwen", version: clients.QwenCurrent, begin: begin, resume: slices.Concat([]string{"--resume", "ID"}, begin),
+		fork: slices.Concat([]string{"--resume", "ID", "--fork-session"}, begin), sessions: ".qwen/projects/*/chats/*.jsonl", id: baseName,
+		write: `[[write path=` + place + `/w/notes.txt content="one\n"]]`, fail: `[[read path=` + place + `/w/none.txt]]`,
+		listen: func(home, command string) error {
+			return addHooks(filepath.Join(home, ".qwen", "settings.json"), command,
+				"SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolUseFailure", "PermissionRequest", "Notification", "Stop", "StopFailure", "SessionEnd")
 		},
 	}
 }

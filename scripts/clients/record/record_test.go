@@ -62,7 +62,7 @@ func shape(t *testing.T, file string) (types []string) {
 }
 
 func TestNamed(t *testing.T) {
-	for words, want := range map[string]int{"": 8, "claude": 3, "codex gemini": 2, "claude@2.0.77 opencode@" + clients.OpenCodeCurrent: 2} {
+	for words, want := range map[string]int{"": 9, "claude": 3, "codex gemini": 2, "claude@2.0.77 opencode@" + clients.OpenCodeCurrent: 2} {
 		if list, err := named(strings.Fields(words)); err != nil || len(list) != want {
 			t.Errorf("%q names %d clients, %v; want %d", words, len(list), err, want)
 		}

@@ -1,0 +1,39 @@
+package qwen
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/umbra-vcs/umbra/sessions"
+)
+
+// TestRewound: what leads to the last line is the conversation, and a cut leaves out what
+// has no answer.
+func TestRewound(t *testing.T) {
+	talk := said("a", "", prompt("one")) + said("b", "a", answer("1")) + said("c", "b", prompt("two")) + said("d", "c", answer("2")) +
+		said("e", "b", `"type":"system","subtype":"rewind","systemPayload":{"truncatedCount":1}`) + said("f", "e", prompt("three")) + said("g", "f", answer("3"))
+	conv := conversation(t, []byte(talk))
+	if len(conv.Turns) != 2 || conv.Turns[1].Prompt != "three" || conv.State != sessions.StateIdle {
+		t.Errorf("it is %+v", conv)
+	}
+	open := talk + said("h", "g", prompt("four")) + said("i", "h", calling("call_1"))
+	if conv := conversation(t, []byte(open)); conv.State != sessions.StateRunning || len(conv.Turns) != 3 || conv.Turns[2].Done {
+		t.Errorf("with an open call it is %+v", conv)
+	}
+	cut, err := Adapter{}.Cut(strings.NewReader(open))
+	if err != nil || cut.Length != int64(len(talk)) || cut.Dropped != 2 || len(cut.Open) != 1 || cut.Open[0].ID != "call_1" {
+		t.Errorf("it is cut at %+v, %v; want %d", cut, err, len(talk))
+	}
+}
+
+// TestSummedUp: a summary counts with the turn in which it was made.
+func TestSummedUp(t *testing.T) {
+	talk := said("a", "", prompt("one")) + said("b", "a", answer("1")) + said("c", "b", `"type":"system","subtype":"chat_compression","systemPayload":{"compressedHistory":[]}`)
+	conv := conversation(t, []byte(talk))
+	if len(conv.Turns) != 1 || conv.Turns[0].Compactions != 1 || conv.State != sessions.StateIdle {
+		t.Errorf("it is %+v", conv)
+	}
+	if cut, err := (Adapter{}).Cut(strings.NewReader(talk)); err != nil || cut.Length != int64(len(talk)) {
+		t.Errorf("it is cut at %+v, %v", cut, err)
+	}
+}
