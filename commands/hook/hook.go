@@ -35,7 +35,7 @@ func Command() *call.Verb {
 	var o hookOptions
 	return &call.Verb{
 		Name: "hook", Args: "AGENT [EVENT [FILE…]]", Min: 1, Max: -1, Short: "take one event of an agent on stdin (called by the agent)",
-		Long: `AGENT is claude, codex, gemini, opencode, pi or copilot; any other tool calls it with generic
+		Long: `AGENT is claude, codex, gemini, opencode, pi, copilot or qwen; any other tool calls it with generic
 (docs/agents/generic.md says with what). Prints what the agent expects. Exits 0
 whatever happens, so that Umbra never breaks an agent; what went wrong is in umbra status.
 

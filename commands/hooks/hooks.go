@@ -16,7 +16,7 @@ type hooksOptions struct{ user, project, shared bool }
 func Command() *call.Verb {
 	return &call.Verb{
 		Name: "hooks", Short: "the hooks by which agents, editors and Git tell Umbra what they do",
-		Long: "For claude, codex, gemini, opencode, pi, copilot, vim, nvim, emacs, vscode and git. Any other tool can tell by itself, with\n" +
+		Long: "For claude, codex, gemini, opencode, pi, copilot, qwen, vim, nvim, emacs, vscode and git. Any other tool can tell by itself, with\n" +
 			"`umbra hook generic` and a small JSON: docs/agents/generic.md.",
 		Verbs: []*call.Verb{
 			hooksVerb("install", "install hooks for an agent, an editor or Git, beside those that are there", "installed", missions.Hooks.InstallHooks),

@@ -256,7 +256,7 @@ type runForkInput struct {
 	Prompts []string `json:"prompts" jsonschema:"what each fork is to do: one fork for each prompt"`
 	Moment  string   `json:"moment,omitempty" jsonschema:"the moment to fork, such as login@3; without it, you as you are now"`
 	Name    string   `json:"name,omitempty" jsonschema:"what to call the forks; they are numbered if they are several"`
-	Agent   string   `json:"agent,omitempty" jsonschema:"another agent than you, with the files alone: claude, codex, gemini, opencode, pi or copilot"`
+	Agent   string   `json:"agent,omitempty" jsonschema:"another agent than you, with the files alone: claude, codex, gemini, opencode, pi, copilot or qwen"`
 	Model   string   `json:"model,omitempty" jsonschema:"the model that they are to use"`
 	Minutes int      `json:"minutes,omitempty" jsonschema:"end a fork's agent after this time"`
 }
@@ -268,7 +268,7 @@ func (in runForkInput) check() error {
 		return missions.Errorf(missions.KindUsage, "give a prompt for each fork", "prompts is empty")
 	}
 	return errors.Join(
-		oneOf("agent", in.Agent, "claude", "codex", "gemini", "opencode", "pi", "copilot"),
+		oneOf("agent", in.Agent, "claude", "codex", "gemini", "opencode", "pi", "copilot", "qwen"),
 		noLess("minutes", in.Minutes, 0, "say after how many, or leave it out"),
 		missions.ForkRequest{Name: in.Name, Prompts: in.Prompts, Agent: in.Agent, Model: in.Model}.Check(),
 	)

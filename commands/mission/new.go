@@ -36,7 +36,7 @@ func missionNewCommand() *call.Verb {
 		Name:   "new", After: "[-- COMMAND…]", Short: "begin a mission, and launch its agent here",
 		Long: `The workspace is the top of the Git repository that holds the current directory,
 else that directory; the agent runs in the current directory. Its agent is the
-first of claude, codex, gemini, opencode, pi and copilot on PATH, else $SHELL; or COMMAND.
+first of claude, codex, gemini, opencode, pi, copilot and qwen on PATH, else $SHELL; or COMMAND.
 The exit code is the agent's own; 125 if Umbra failed before COMMAND ran.
 With --clone it is a fork: see umbra fork --help.`,
 		Flags: append(own, o.forkFlags()...),

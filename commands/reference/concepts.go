@@ -7,7 +7,7 @@ const ConceptsAbout = "the words of Umbra, and how a moment is named"
 const Concepts = `The words of Umbra
 
 agent      the program that does the work: claude, codex, gemini, opencode,
-           pi, copilot, or any command.
+           pi, copilot, qwen, or any command.
 mission    one agent at work in one workspace. It has a name, a state and a
            history of snapshots. A fork is a mission with a parent.
 workspace  the directory a mission works in: the top of a Git repository, or any

@@ -20,7 +20,7 @@ func Import(file func(c *call.Call, file, name string) error) *call.Verb {
 	var o importOptions
 	return &call.Verb{
 		Name: "import", Args: "[agents|FILE]", Max: 1, Short: "keep the sessions that your agents have stored, or read what umbra export wrote",
-		Long: `Each session of Claude Code, Codex, Gemini CLI, OpenCode, pi and Copilot CLI in their own stores that is no
+		Long: `Each session of Claude Code, Codex, Gemini CLI, OpenCode, pi, Copilot CLI and Qwen Code in their own stores that is no
 mission's becomes a closed mission, with its conversation as it is and the files as they
 are now: umbra mission resume and umbra fork go on with it, also when the agent has deleted
 it. Nothing is changed in the stores. Do it again at any time: what is kept already is passed

@@ -40,7 +40,7 @@ type dialect struct {
 
 // speaks is the dialect of the person's agent.
 func (p *person) speaks() dialect {
-	d, ok := map[string]func() dialect{"claude": claudeDialect, "codex": codexDialect, "gemini": geminiDialect, "opencode": openCodeDialect, "pi": piDialect, "copilot": copilotDialect}[p.client.Agent]
+	d, ok := map[string]func() dialect{"claude": claudeDialect, "codex": codexDialect, "gemini": geminiDialect, "opencode": openCodeDialect, "pi": piDialect, "copilot": copilotDialect, "qwen": qwenDialect}[p.client.Agent]
 	if !ok {
 		p.Fatalf("nobody speaks to %s", p.client.Agent)
 	}
@@ -228,3 +228,29 @@ func copilotDialect() dialect {
 
 // copilotBox is what stands in the input of Copilot CLI, between two lines.
 func copilotBox(screen string) string { return screen[max(0, strings.LastIndex(screen, "\n❯")):] }
+
+var (
+	// qwenTells is what Qwen Code says of a command about its output.
+	qwenTells = regexp.MustCompile(`(?s)^result: Command: .*?\nOutput: (.*)\nError: .*`)
+	// qwenHeard is what a hook adds to a prompt, which stays there.
+	qwenHeard = regexp.MustCompile(`(?s)\n<qwen:user-prompt-submit-context>.*?</qwen:user-prompt-submit-context>`)
+)
+
+func qwenDialect() dialect {
+	return dialect{
+		headless: []string{"qwen", "-y", "-p"}, ask: lastWord,
+		tool:     func(name string) string { return "mcp__umbra__" + name },
+		terminal: []string{"qwen", "-y"}, ready: "Type your message",
+		turn: func(k *talk, name, written, shell string) (string, []string) {
+			file := filepath.Join(k.workspace, name)
+			return fmt.Sprintf("[[write path=%s content=%q]]", file, written), []string{
+				fmt.Sprintf(`call write_file {"content":%q,"file_path":%q}`, written, file),
+				"result: Successfully created and wrote to new file: " + file + ".",
+				fmt.Sprintf(`call run_shell_command {"command":%q}`, shell), "result: " + k.workspace + "\n" + strings.TrimSuffix(written, "\n"),
+			}
+		},
+		plain: func(line string) string {
+			return qwenHeard.ReplaceAllString(qwenTells.ReplaceAllString(line, "result: $1"), "")
+		},
+	}
+}
