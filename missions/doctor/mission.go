@@ -17,6 +17,7 @@ import (
 	"github.com/umbra-vcs/umbra/missions/presence"
 	"github.com/umbra-vcs/umbra/missions/projects"
 	"github.com/umbra-vcs/umbra/missions/snapshots"
+	"github.com/umbra-vcs/umbra/missions/worktrees"
 )
 
 // CheckMission checks that a mission's snapshots can be restored, that their conversations
@@ -103,7 +104,7 @@ func (x *Examination) CheckWorkspace(ctx context.Context, m *projects.Mission) e
 	if m.Binding.Workspace == "" {
 		return nil
 	}
-	if problem := m.WorkspaceProblem(x.request.Caller.Cwd); problem != nil {
+	if problem := m.WorkspaceProblem(x.request.Caller.Cwd); problem != nil && !worktrees.IsGone(x.Examiner.Home, m) {
 		x.report(*problem, nil)
 	}
 	if m.IsWorkspaceGone() {

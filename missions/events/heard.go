@@ -31,10 +31,10 @@ func (r *report) applyNotes(m *projects.Mission, notes Notes) (notice string) {
 		r.followSession(m, notes.Step)
 		if notes.Hearing >= HearSign {
 			m.Live.HasHooks, m.Live.Problem = m.Live.HasHooks || !e.Lone, ""
-			if r.worktree == nil {
+			if r.worktree == nil && !r.beginning {
 				notice = presence.NoteWorkPlace(m, e)
 			} else {
-				presence.NoteKeptPlace(m, e)
+				presence.NoteKeptPlace(m, e, r.worktree)
 			}
 			r.NoteAgentHeard(m)
 		}

@@ -22,7 +22,8 @@ type report struct {
 	event   sessions.Event
 	// worktree is the mission in whose workspace the event's agent works; nil: in its own's.
 	worktree *projects.Mission
-	found    bool // worktree was begun by this event
+	// beginning says that there is no such mission yet, and one is being begun.
+	beginning bool
 }
 
 // handle carries out an event of a mission.
@@ -60,8 +61,8 @@ func (r *report) handle(ctx context.Context, m *projects.Mission, result *missio
 		if notice != "" && handed.addNotice(notice) {
 			presence.MarkUnkeptSaid(m, e)
 		}
-		if r.found && notes.Hearing >= HearSign {
-			handed.addNotice(r.foundNotice())
+		if found := r.foundNotice(m); found != "" && notes.Hearing >= HearSign && handed.addNotice(found) {
+			presence.MarkKeptSaid(m, r.worktree.Binding.Workspace)
 		}
 		return event != nil, nil
 	}

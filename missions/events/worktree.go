@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/umbra-vcs/umbra/missions"
-	"github.com/umbra-vcs/umbra/missions/presence"
 	"github.com/umbra-vcs/umbra/missions/projects"
 	"github.com/umbra-vcs/umbra/missions/worktrees"
 	"github.com/umbra-vcs/umbra/sessions"
@@ -75,17 +75,11 @@ func (c worktreeCall) asker() int {
 // workspace that nobody asked for has a mission from then on.
 func (r *report) keepWorktree(ctx context.Context, m *projects.Mission) {
 	if r.worktree = r.worktrees.At(m, r.event.Cwd); r.worktree == nil {
-		if presence.IsKnownUnkept(m, r.event.Cwd) {
-			return // it is too large, say, and was walked
-		}
-		begun, err := r.worktrees.Begin(ctx, r.request.Caller, m, r.event.Cwd)
-		if err != nil {
-			r.Logger.Warn("begin a mission in a worktree", "mission", m.ID, "directory", r.event.Cwd, "error", err)
-		}
+		begun, pending, err := r.worktrees.Begin(ctx, r.request.Caller, m, r.event.Cwd, r.adoptionPatience(ctx, r.request.Caller), r.event.Kind == sessions.KindPrompt)
+		r.worktree, r.beginning = begun, pending
 		if err != nil || begun == nil {
 			return // what is not kept is said
 		}
-		r.worktree, r.found = begun, true
 	}
 	what := worktreeSnapshot(r.event)
 	if what == "" || isTool(r.event.Kind) && !r.HookConfig(r.request.Caller).Hooks.Tools {
@@ -96,8 +90,12 @@ func (r *report) keepWorktree(ctx context.Context, m *projects.Mission) {
 	}
 }
 
-// foundNotice is what an agent's user sees of a worktree that has a mission from now on.
-func (r *report) foundNotice() string {
+// foundNotice is what an agent's user sees once of a worktree that nobody asked for, and that
+// has a mission; "" if it is no such worktree, or was said.
+func (r *report) foundNotice(m *projects.Mission) string {
+	if r.worktree == nil || r.worktree.Parent != nil || slices.Contains(m.Live.Places.SaidDirs, r.worktree.Binding.Workspace) {
+		return ""
+	}
 	return fmt.Sprintf("Umbra: what is written in %s, a worktree inside the workspace, is kept from now on, as mission %s",
 		r.worktree.Binding.Workspace, r.worktree.Name)
 }

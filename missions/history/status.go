@@ -73,7 +73,7 @@ func (rd *Reader) Status(ctx context.Context, r missions.StatusRequest) (mission
 			s.Problems = append(s.Problems, missions.Problem{Project: at.Project.Name, Mission: m.Name, Message: problem})
 		}
 		if m.CheckMachine() == nil {
-			if problem := m.WorkspaceProblem(at.Dir); problem != nil {
+			if problem := m.WorkspaceProblem(at.Dir); problem != nil && !worktrees.IsGone(rd.Home, m) {
 				s.Problems = append(s.Problems, *problem)
 			}
 		}

@@ -76,6 +76,9 @@ func (o *Observer) MissionView(m *projects.Mission) missions.Mission {
 	if v.PromptKept = m.FirstPrompt != ""; v.PromptKept {
 		v.Notes = append(v.Notes, "a prompt that no agent has taken is kept; to send it: umbra mission resume "+m.Name)
 	}
+	if note := o.keptElsewhere(m); note != "" {
+		v.Notes = append(v.Notes, note)
+	}
 	if m.Diverged {
 		v.Notes = append(v.Notes, "a second agent speaks in a conversation of it, whose turns are not counted")
 	}

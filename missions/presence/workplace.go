@@ -45,18 +45,30 @@ func NoteWorkPlace(m *projects.Mission, e sessions.Event) (notice string) {
 	return notice
 }
 
-// IsKnownUnkept reports whether a directory was looked at in this turn, and nothing that is
-// written there is kept.
-func IsKnownUnkept(m *projects.Mission, dir string) bool {
-	return slices.ContainsFunc(m.Live.Places.InTurn, func(p projects.WorkPlace) bool { return p.Dir == dir && p.Unkept != "" })
+// NoteKeptPlace notes that an event's agent works in another mission's workspace, whose
+// snapshots hold what it writes; by is nil while that mission is being begun.
+func NoteKeptPlace(m *projects.Mission, e sessions.Event, by *projects.Mission) {
+	switch {
+	case e.Agent != "":
+	case by == nil || by.Parent != nil: // of a fork its user knows
+		m.Live.Places.Agent = projects.WorkPlace{}
+	default:
+		m.Live.Places.Agent = projects.WorkPlace{Dir: by.Binding.Workspace, KeptBy: by.ID}
+	}
 }
 
-// NoteKeptPlace notes that an event's agent works in another mission's workspace, whose
-// snapshots hold what it writes.
-func NoteKeptPlace(m *projects.Mission, e sessions.Event) {
-	if e.Agent == "" {
-		m.Live.Places.Agent = projects.WorkPlace{}
+// keptElsewhere says whose snapshots have what a mission's agent writes, where it is not the
+// mission's own; "" if they are.
+func (o *Observer) keptElsewhere(m *projects.Mission) string {
+	place := m.Live.Places.Agent
+	if place.KeptBy == "" || !missions.HasAgent(m.Lifecycle) {
+		return ""
 	}
+	by, err := o.MissionByID(place.KeptBy)
+	if err != nil {
+		return ""
+	}
+	return fmt.Sprintf("its agent works in %s: what it changes there is not kept by this mission, but by %s", place.Dir, by.Name)
 }
 
 // MarkUnkeptSaid notes that the agent's user was told what NoteWorkPlace returned.
@@ -67,6 +79,11 @@ func MarkUnkeptSaid(m *projects.Mission, e sessions.Event) {
 		return
 	}
 	known.SaidDirs = appendBounded(known.SaidDirs, known.Agent.Dir)
+}
+
+// MarkKeptSaid notes that the agent's user was told that a directory is kept.
+func MarkKeptSaid(m *projects.Mission, dir string) {
+	m.Live.Places.SaidDirs = appendBounded(m.Live.Places.SaidDirs, dir)
 }
 
 // isWorkThere reports whether an event shows that its agent works where it is, rather
@@ -86,7 +103,7 @@ func workPlace(m *projects.Mission, e sessions.Event) projects.WorkPlace {
 	if dir == m.Binding.Workspace {
 		return projects.WorkPlace{}
 	}
-	if known.Agent.Dir == dir && known.Agent.Unkept == "" {
+	if known.Agent.Dir == dir && known.Agent.Unkept == "" && known.Agent.KeptBy == "" {
 		return known.Agent
 	}
 	if n := slices.IndexFunc(known.InTurn, func(place projects.WorkPlace) bool { return place.Dir == dir }); n >= 0 {

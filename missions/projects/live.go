@@ -54,8 +54,9 @@ type WorkPlaces struct {
 
 // WorkPlace is a directory that an agent works in.
 type WorkPlace struct {
-	Dir    string       `json:"dir,omitempty"`    // "" for the root of the workspace
-	Unkept UnkeptReason `json:"unkept,omitempty"` // why no snapshot holds what is written there; "" if snapshots do
+	Dir    string       `json:"dir,omitempty"`     // "" for the root of the workspace
+	Unkept UnkeptReason `json:"unkept,omitempty"`  // why no snapshot holds what is written there; "" if snapshots do
+	KeptBy string       `json:"kept_by,omitempty"` // the id of the mission whose snapshots do, where it is another one
 }
 
 // UnkeptReason is why no snapshot holds what is written in a directory.

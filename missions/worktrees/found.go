@@ -4,43 +4,119 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"sync"
+	"time"
 
 	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/home"
 	"github.com/umbra-vcs/umbra/missions/projects"
 	"github.com/umbra-vcs/umbra/missions/snapshots"
 )
 
+// beginnings are missions that are being begun, by worktree. One goes on when the hook that
+// asked for it has no more time: a first snapshot may take longer.
+type beginnings struct {
+	mu      sync.Mutex
+	byPlace map[string]*beginning
+}
+
+type beginning struct {
+	done chan struct{} // closed when mission and err are known
+	// mission is nil where the user has removed the one that was there.
+	mission *projects.Mission
+	err     error
+}
+
+// beginPatience bounds how long the first snapshot of a worktree takes.
+const beginPatience = 10 * time.Minute
+
 // Begin begins a mission of the worktree that holds a directory of a mission's workspace,
 // where nobody asked Umbra for it: the mission's agent has gone to work there, and its own
-// snapshots leave it out. One that is there already is taken. It returns nil where the
-// directory is in no such worktree.
-func (s *Steward) Begin(ctx context.Context, c missions.Caller, m *projects.Mission, dir string) (*projects.Mission, error) {
+// snapshots leave it out. One that works there already is taken. It waits as long as
+// patience; pending says that this was not enough. It returns nil where the directory is in
+// no such worktree, or nothing is to be kept of it. What has failed is tried again only where
+// that is asked for.
+func (s *Steward) Begin(ctx context.Context, c missions.Caller, m *projects.Mission, dir string, patience time.Duration, again bool) (f *projects.Mission, pending bool, err error) {
 	if !snapshots.IsInOwnWorktree(m, dir) {
-		return nil, nil
+		return nil, false, nil
 	}
 	g, err := projects.InspectDirectory(dir)
-	if err != nil {
-		return nil, err
+	if err != nil || !s.CurrentConfig().Adopt.Adopts(g.Top) {
+		return nil, false, err
 	}
+	b, err := s.beginning(g, again, func(ctx context.Context) (*projects.Mission, error) { return s.begin(ctx, c, m, g) })
+	if err != nil {
+		return nil, false, err
+	}
+	limit := time.NewTimer(patience)
+	defer limit.Stop()
+	select {
+	case <-b.done:
+		return b.mission, false, b.err
+	case <-limit.C:
+	case <-ctx.Done():
+	}
+	return nil, true, nil
+}
+
+// beginning is the one of a worktree: what one that has succeeded has made is asked for anew.
+func (s *Steward) beginning(g projects.Directory, again bool, begin func(context.Context) (*projects.Mission, error)) (*beginning, error) {
+	s.found.mu.Lock()
+	defer s.found.mu.Unlock()
+	b := s.found.byPlace[g.Top]
+	if b != nil {
+		select {
+		case <-b.done:
+			if b.err == nil || again {
+				b = nil
+			}
+		default:
+		}
+	}
+	if b != nil {
+		return b, nil
+	}
+	if !s.StartWorker() {
+		return nil, projects.ErrClosing
+	}
+	b = &beginning{done: make(chan struct{})}
+	s.found.byPlace[g.Top] = b
+	go func() {
+		defer s.Workers.Done()
+		ctx, cancel := context.WithTimeout(s.Closing, beginPatience)
+		defer cancel()
+		defer close(b.done)
+		if b.mission, b.err = begin(ctx); b.err != nil {
+			s.Logger.Warn("begin a mission in a worktree", "worktree", g.Top, "error", b.err)
+		}
+	}()
+	return b, nil
+}
+
+// begin takes the mission that works in a worktree, or makes one.
+func (s *Steward) begin(ctx context.Context, c missions.Caller, m *projects.Mission, g projects.Directory) (*projects.Mission, error) {
 	r := repositoryIn(g)
 	held, err := r.holdName(ctx, s.Home, g.Top)
 	if err != nil {
 		return nil, err
 	}
 	defer held.Release()
-	if f := s.in(r, dir); f != nil { // another event from there was first
-		return f, nil
-	}
+	place := Place{Name: g.Top, Dir: g.Top, At: s.Now()}
 	f := s.workingAt(m, g.Top)
 	if f == nil {
+		if was, err := r.named(s.Home, g.Top); err != nil || was.Mission != "" {
+			return nil, err // its user has removed it
+		}
 		if f, err = s.newMission(ctx, c, m, g.Top); err != nil {
 			return nil, err
 		}
+		place.For = m.ID
 	}
-	return f, r.Note(ctx, s.Home, Place{Name: g.Top, Dir: g.Top, Mission: f.ID, For: m.ID, At: s.Now()})
+	place.Mission = f.ID
+	return f, r.Note(ctx, s.Home, place)
 }
 
-// workingAt is a mission that was begun in a worktree by hand, nil if none was.
+// workingAt is a mission that works in a worktree, nil if none does.
 func (s *Steward) workingAt(m *projects.Mission, top string) *projects.Mission {
 	list, _ := s.ProjectMissions(m.Project)
 	for _, f := range list {
@@ -63,4 +139,14 @@ func (s *Steward) newMission(ctx context.Context, c missions.Caller, m *projects
 		return nil, fmt.Errorf("begin a mission in the worktree %s: %w", top, err)
 	}
 	return s.MissionByID(made.ID)
+}
+
+// IsGone reports whether a mission's workspace was a worktree that nobody asked Umbra for,
+// and is not there any more: whoever made it has removed it, and nothing is wrong.
+func IsGone(h home.Home, m *projects.Mission) bool {
+	if isDirectory(m.Binding.Workspace) || m.Binding.CommonDir == "" {
+		return false
+	}
+	p, err := repositoryOf(m).named(h, m.Binding.Workspace)
+	return err == nil && p.Mission == m.ID && p.For != ""
 }

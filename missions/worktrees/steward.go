@@ -28,11 +28,12 @@ type Steward struct {
 	forks     *forks.Forker
 	trash     *trash.Bin
 	agents    *agents.Launcher
+	found     beginnings
 }
 
 // New makes a Steward.
 func New(d *projects.Desk, a *addresses.Finder, s *snapshots.Taker, f *forks.Forker, b *trash.Bin, l *agents.Launcher) *Steward {
-	return &Steward{Desk: d, addresses: a, snapshots: s, forks: f, trash: b, agents: l}
+	return &Steward{Desk: d, addresses: a, snapshots: s, forks: f, trash: b, agents: l, found: beginnings{byPlace: map[string]*beginning{}}}
 }
 
 // Make is the worktree of a name: the one that is there, or a fork of what the mission has
@@ -186,12 +187,12 @@ func missionName(worktree string) string {
 
 // At is the mission whose workspace holds a directory, where that is a worktree which an
 // agent of the mission's repository has asked for, or was found in; nil if there is none, or
-// it is the mission itself.
+// it is the mission itself, or its snapshots leave the directory out.
 func (s *Steward) At(m *projects.Mission, dir string) *projects.Mission {
 	if dir == "" || dir == m.Binding.Workspace {
 		return nil
 	}
-	if f := s.in(repositoryOf(m), dir); f != nil && f.ID != m.ID {
+	if f := s.in(repositoryOf(m), dir); f != nil && f.ID != m.ID && snapshots.UnkeptReason(f, dir) == "" {
 		return f
 	}
 	return nil

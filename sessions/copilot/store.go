@@ -2,6 +2,7 @@ package copilot
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -103,7 +104,7 @@ func (a Adapter) WrittenAt(env sessions.Environ, to sessions.Rewrite) time.Time 
 }
 
 // Live implements sessions.Registering: the process that has the session open keeps a file
-// beside it, which outlives a kill.
+// beside it, which outlives a kill; its number may be another program's by then.
 func (a Adapter) Live(env sessions.Environ, id string) (pid int, ok bool) {
 	entries, _ := os.ReadDir(a.sessionDir(env, id))
 	for _, e := range entries {
@@ -116,12 +117,16 @@ func (a Adapter) Live(env sessions.Environ, id string) (pid int, ok bool) {
 	return 0, false
 }
 
-// lives reports whether there is a process of that id; one of another user's counts.
+// lives reports whether there is a process of that id which may be Copilot CLI's; one of
+// another user's counts. Only Linux says what a process runs.
 func lives(pid int) bool {
 	p, err := os.FindProcess(pid)
 	if err != nil {
 		return false
 	}
-	err = p.Signal(syscall.Signal(0))
-	return err == nil || errors.Is(err, os.ErrPermission)
+	if err = p.Signal(syscall.Signal(0)); err != nil && !errors.Is(err, os.ErrPermission) {
+		return false
+	}
+	words, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "cmdline"))
+	return err != nil || bytes.Contains(words, []byte("copilot"))
 }
