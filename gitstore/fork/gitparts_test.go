@@ -1,6 +1,8 @@
 package fork
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -179,6 +181,11 @@ func TestGitDirectoryWithoutDotGit(t *testing.T) {
 		if ignored {
 			l.write(".gitignore", ".yadm\n")
 		}
+		users := filepath.Join(l.base, "config of the user's")
+		written, err := os.ReadFile(filepath.Join(dir, "config"))
+		if err := errors.Join(err, os.Rename(filepath.Join(dir, "config"), users), os.Symlink(users, filepath.Join(dir, "config"))); err != nil {
+			t.Fatal(err)
+		}
 		now := l.snapshot()
 		past := now
 		past.Now = false
@@ -194,6 +201,9 @@ func TestGitDirectoryWithoutDotGit(t *testing.T) {
 			if trees := l.git(made.Worktree, "--git-dir", at, "worktree", "list"); strings.Contains(trees, "beside") {
 				t.Errorf("ignored %v, %s: worktrees %s", ignored, name, trees)
 			}
+		}
+		if after, err := os.ReadFile(users); err != nil || !bytes.Equal(after, written) {
+			t.Errorf("ignored %v: the settings that a link leads to are %q, were %q", ignored, after, written)
 		}
 		skip := l.target("skip")
 		skip.CopyIgnored = false

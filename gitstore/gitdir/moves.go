@@ -44,6 +44,9 @@ func (c Copy) Redirect(ctx context.Context) (left []string, err error) {
 		if name := e.Name(); name != "config" && name != "config.worktree" {
 			return nil
 		}
+		if there, err := ownFile(at, e); !there || err != nil {
+			return err
+		}
 		still, err := c.redirect(ctx, at, filepath.Join(c.Source, filepath.Dir(below)))
 		left = append(left, still...)
 		return err
@@ -51,6 +54,26 @@ func (c Copy) Redirect(ctx context.Context) (left []string, err error) {
 	left = append(left, c.hooks()...)
 	slices.Sort(left)
 	return slices.Compact(left), err
+}
+
+// ownFile has the settings in a file of the copy's own: git writes to what a link leads to,
+// which may be the source's, or its user's. A link that leads to no file stays.
+func ownFile(at string, e fs.DirEntry) (there bool, err error) {
+	if e.Type()&fs.ModeSymlink == 0 {
+		return e.Type().IsRegular(), nil
+	}
+	st, err := os.Stat(at)
+	if err != nil || !st.Mode().IsRegular() {
+		return false, nil
+	}
+	text, err := os.ReadFile(at)
+	if err != nil {
+		return false, nil // git can't read it either
+	}
+	if err := os.Remove(at); err != nil {
+		return false, err
+	}
+	return true, os.WriteFile(at, text, st.Mode().Perm())
 }
 
 // largestHook is up to which size a hook is looked at: a larger one is no script.
