@@ -2,6 +2,7 @@ package call
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"os"
 	"os/exec"
@@ -35,16 +36,16 @@ func TestPagedInParts(t *testing.T) {
 	t.Parallel()
 	shown := filepath.Join(t.TempDir(), "shown")
 	first := func(p *print.Printer) { p.Line("first") }
-	rest := func(p *print.Printer) error { p.Line("rest"); return nil }
+	rest := func(_ context.Context, p *print.Printer) error { p.Line("rest"); return nil }
 	var out bytes.Buffer
-	err := paging(t, `read x; echo "$x" >'`+shown+`'; cat >>'`+shown+`'`, &out).PagedInParts("log", first, func(p *print.Printer) error {
+	err := paging(t, `read x; echo "$x" >'`+shown+`'; cat >>'`+shown+`'`, &out).PagedInParts("log", first, func(ctx context.Context, p *print.Printer) error {
 		if !patience.Until(time.Minute, func() bool {
 			content, _ := os.ReadFile(shown)
 			return string(content) == "first\n"
 		}) {
 			t.Error("the rest was waited for")
 		}
-		return rest(p)
+		return rest(ctx, p)
 	})
 	if content, _ := os.ReadFile(shown); err != nil || string(content) != "first\nrest\n" || out.Len() > 0 {
 		t.Errorf("the pager has %q, %v", content, err)
@@ -57,8 +58,12 @@ func TestPagedInParts(t *testing.T) {
 	}
 	lost := errors.New("lost")
 	for _, pager := range []string{"cat", "cat >/dev/null"} {
-		if err := paging(t, pager, &out).PagedInParts("log", first, func(*print.Printer) error { return lost }); !errors.Is(err, lost) {
+		if err := paging(t, pager, &out).PagedInParts("log", first, func(context.Context, *print.Printer) error { return lost }); !errors.Is(err, lost) {
 			t.Errorf("with %q, an error of the rest was lost: %v", pager, err)
 		}
+	}
+	left := func(ctx context.Context, _ *print.Printer) error { <-ctx.Done(); return ctx.Err() }
+	if err := paging(t, "read x", &out).PagedInParts("log", first, left); err != nil {
+		t.Errorf("left before the rest was there: %v", err)
 	}
 }

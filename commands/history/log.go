@@ -70,8 +70,8 @@ func runLog(c *call.Call, o logOptions) error {
 		}
 		return c.PrintJSON(call.Listed(list))
 	}
-	log := partedLog{ask: func(r missions.LogRequest) ([]missions.Entry, error) { return svc.Log(ctx, r) }}
-	list, rest, err := log.begin(r, c.Out.Terminal && r.Limit == 0 && !o.graph && !o.all)
+	log := partedLog{ask: svc.Log}
+	list, rest, err := log.begin(ctx, r, c.Out.Terminal && r.Limit == 0 && !o.graph && !o.all)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package history
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -18,7 +19,7 @@ func TestLogInParts(t *testing.T) {
 			all = append(all, missions.Entry{ID: fmt.Sprint("id", i), Turn: 1000 - i/turnLength, Unpaired: 1})
 		}
 		asked := 0
-		log := partedLog{ask: func(r missions.LogRequest) ([]missions.Entry, error) {
+		log := partedLog{ask: func(_ context.Context, r missions.LogRequest) ([]missions.Entry, error) {
 			asked++
 			list := all[slices.IndexFunc(all, func(e missions.Entry) bool { return e.ID == r.After })+1:]
 			if r.Limit > 0 {
@@ -26,12 +27,12 @@ func TestLogInParts(t *testing.T) {
 			}
 			return list, nil
 		}}
-		list, rest, err := log.begin(missions.LogRequest{}, true)
+		list, rest, err := log.begin(t.Context(), missions.LogRequest{}, true)
 		if err != nil || rest != nil && len(list) != wantFirst || rest == nil && len(list) != len(all) {
 			t.Fatalf("turns of %d: %d in the first part, %v", turnLength, len(list), err)
 		}
 		if rest != nil {
-			more, err := rest()
+			more, err := rest(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -41,8 +42,8 @@ func TestLogInParts(t *testing.T) {
 			t.Errorf("turns of %d: %d snapshots in all", turnLength, len(list))
 		}
 	}
-	failing := partedLog{ask: func(missions.LogRequest) ([]missions.Entry, error) { return nil, errors.New("lost") }}
-	if _, rest, err := failing.begin(missions.LogRequest{}, true); err == nil || rest != nil {
+	failing := partedLog{ask: func(context.Context, missions.LogRequest) ([]missions.Entry, error) { return nil, errors.New("lost") }}
+	if _, rest, err := failing.begin(t.Context(), missions.LogRequest{}, true); err == nil || rest != nil {
 		t.Error("an error was lost")
 	}
 }
