@@ -104,8 +104,8 @@ func TestPromptThatWasSent(t *testing.T) {
 	const prompt = "do it, please"
 	for _, a := range projects.Agents() {
 		command := []string{a.Name(), prompt}
-		if a.Name() == "opencode" {
-			command = []string{a.Name(), "--prompt", prompt}
+		if option := map[string]string{"opencode": "--prompt", "copilot": "--interactive"}[a.Name()]; option != "" {
+			command = []string{a.Name(), option, prompt}
 		}
 		for _, fresh := range []bool{false, true} {
 			o := sessions.Launch{
