@@ -19,7 +19,7 @@ func TestForkedCommandWorktree(t *testing.T) {
 		for _, workspace := range []string{"", "/w"} {
 			m := &projects.Mission{}
 			m.Binding.Workspace = workspace
-			got := forkedCommand(m, []string{a.Name(), "-w", "feat", "--model", "x"}, "/n", a)
+			got := forkedCommand(m, []string{a.Name(), "--worktree", "feat", "--model", "x"}, "/n", a)
 			if want := []string{a.Name(), "--model", "x"}; !slices.Equal(got, want) {
 				t.Errorf("of a source in %q: %q", workspace, got)
 			}

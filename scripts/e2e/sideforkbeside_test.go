@@ -62,6 +62,7 @@ func TestSideForkBeside(t *testing.T) {
 	name = s.besides()
 	f = k.forked(name, len(k.ends)-1)
 	f.prompts(s, "echo", 4)
+	s.is("tui", "idle", 3) // its client is busy with what was typed there, for some time
 	s.types("/umbra promote")
 	s.tmux("send-keys", "Enter")
 	s.see("Press Enter to close this pane.")            // its user is told there what to type in the parent
