@@ -342,7 +342,7 @@ func logRow(p *print.Printer, e missions.Entry, text string) []print.Cell {
 	if p.Terminal {
 		changed = changesShort(e)
 	}
-	return append(row, print.Green.Cell(changed), print.Plain.Cell(print.Clean(text+marks)))
+	return append(row, wording.ChangesStyle(e).Cell(changed), print.Plain.Cell(print.Clean(text+marks)))
 }
 
 // changesShort is changes with numbers as people read them.

@@ -226,7 +226,7 @@ func askedLog(env call.Env, mission string, args []string, until time.Time) (sai
 			message = "[" + pin + "] " + message
 		}
 		t.Row(print.Cyan.Cell(strings.TrimPrefix(print.Clean(e.Address), e.MissionName+"@")), print.Dim.Cell(print.Age(p.Now.Sub(e.At))),
-			print.Green.Cell(wording.Changes(e)), print.Plain.Cell(print.Cut(message, mostAskedMessage)))
+			wording.ChangesStyle(e).Cell(wording.Changes(e)), print.Plain.Cell(print.Cut(message, mostAskedMessage)))
 	}
 	t.Print(p, "")
 	ok = p.Flush() == nil && len(list) > 0

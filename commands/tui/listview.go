@@ -139,6 +139,8 @@ func (v listView) facts(r row) (facts line) {
 	case r.files == 0 || r.turn.n == 0:
 	case r.uncounted:
 		add(v.o.Count(r.files, "file"), green)
+	case r.lines.Added == 0 && r.lines.Deleted > 0:
+		add(fmt.Sprintf("+0 −%d", r.lines.Deleted), red)
 	default:
 		add(fmt.Sprintf("+%d −%d", r.lines.Added, r.lines.Deleted), green)
 	}

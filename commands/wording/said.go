@@ -43,6 +43,14 @@ func Changes(e missions.Entry) string {
 	return s
 }
 
+// ChangesStyle is the colour of Changes: red where lines only went.
+func ChangesStyle(e missions.Entry) print.Style {
+	if e.Lines != nil && e.Lines.Added == 0 && e.Lines.Deleted > 0 {
+		return print.Red
+	}
+	return print.Green
+}
+
 func Problems(p *print.Printer, list []missions.Problem) {
 	for _, problem := range list {
 		var where []string
