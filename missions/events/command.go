@@ -30,6 +30,9 @@ func (l *Listener) handleCommand(ctx context.Context, a sessions.Adapter, r miss
 	if err == nil && m != nil {
 		err = l.endUnheardTurn(ctx, m)
 	}
+	if err == nil && m != nil {
+		l.noteCommand(ctx, m)
+	}
 	answer := ""
 	switch {
 	case errors.Is(err, errAdopting):
@@ -49,6 +52,18 @@ func (l *Listener) handleCommand(ctx context.Context, a sessions.Adapter, r miss
 		return missions.HookResult{Mission: m.ID, Asked: &missions.AskedCommand{Words: e.Command}, Output: CommandReply(a.Name(), answer)}
 	}
 	return missions.HookResult{Output: CommandReply(a.Name(), answer)}
+}
+
+// noteCommand remembers that the agent's client is busy with a command, and not with a turn.
+func (l *Listener) noteCommand(ctx context.Context, m *projects.Mission) {
+	err := l.WithMissionLock(ctx, m, l.WithWorkspaceLock, func(m *projects.Mission) error {
+		m.Live.CommandAt = l.Now()
+		l.SaveLiveState(m)
+		return nil
+	})
+	if err != nil {
+		l.Logger.Warn("note a command", "mission", m.ID, "error", err)
+	}
 }
 
 // endUnheardTurn ends a turn whose end no hook has reported, after Esc or an error of the API:

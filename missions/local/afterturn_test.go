@@ -79,6 +79,26 @@ func TestGoesOnAfterItsTurn(t *testing.T) {
 	w.healthy()
 }
 
+// TestBusyWithACommand: a client is busy while a command of Umbra's is answered that its user
+// typed there. It is in no turn then, unless it was busy before.
+func TestBusyWithACommand(t *testing.T) {
+	t.Parallel()
+	for since, want := range map[time.Duration]missions.StateName{5 * time.Second: missions.StateIdle, time.Minute: missions.StateRunning} {
+		w := startWorking(t)
+		caller := w.caller()
+		caller.Binary = "/usr/bin/umbra"
+		if _, err := w.local.InstallHooks(t.Context(), missions.HooksRequest{Caller: caller, Name: "claude"}); err != nil {
+			t.Fatal(err)
+		}
+		w.takeTurn("go", "a.txt", "one\n")
+		busy := fmt.Sprintf(`"status":"busy","statusUpdatedAt":%d`, time.Now().Add(-since).UnixMilli())
+		w.hook("UserPromptSubmit", map[string]any{"prompt": "/checkpoint", "prompt_id": "2"})
+		w.up += 3 * time.Second
+		w.registry.says(t, busy)
+		w.is(want, 1)
+	}
+}
+
 // TestPromptIsReportedLate: an agent that works before the hook of its prompt reports it,
 // as where the machine is busy, was in no turn: the turn before has no second end. What it
 // has written by then is kept apart from the prompt's snapshot.

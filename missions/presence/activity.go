@@ -16,6 +16,10 @@ import (
 // turn, and before a hook of Umbra's reports the next turn.
 const hookGrace = 2 * time.Second
 
+// commandGrace is how long before its hook is heard a client may be busy with a command of
+// Umbra's that its user typed.
+const commandGrace = 10 * time.Second
+
 // activity is what an agent does whose turn has ended.
 type activity int
 
@@ -50,7 +54,7 @@ func (o *Observer) activityAsSaid(m *projects.Mission, says sessions.Attention) 
 	switch {
 	case !m.Live.HasHooks && !o.ReportsNothing(m) && o.worksAtPrompt(m):
 		return AtWork
-	case says.Busy.IsZero():
+	case says.Busy.IsZero(), isOfCommand(m, says.Busy):
 		return AtRest
 	case o.TrustsBusy(m, says):
 		return AtWork
@@ -68,6 +72,13 @@ func (o *Observer) worksAtPrompt(m *projects.Mission) bool {
 // TrustsBusy reports whether a mission's agent works, when it says that it does.
 func (o *Observer) TrustsBusy(m *projects.Mission, says sessions.Attention) bool {
 	return !says.Busy.IsZero() && o.ElapsedSinceHook(m) >= hookGrace && !IsRecent(o.Now(), says.Busy, hookGrace)
+}
+
+// isOfCommand reports whether a client is busy since its user typed a command of Umbra's
+// there: no model takes part in that.
+func isOfCommand(m *projects.Mission, busy time.Time) bool {
+	heard := m.Live.CommandAt
+	return !busy.After(heard) && heard.Sub(busy) < commandGrace
 }
 
 // ContinueTurnIfWorking continues a mission's turn that had ended, if its agent works.

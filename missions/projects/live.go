@@ -85,6 +85,9 @@ type TurnState struct {
 	OpenTools   []missions.ToolUse `json:"open,omitempty"` // calls of the turn whose end was not heard, oldest first
 	// Makers are the tool calls that may have changed files since the newest snapshot.
 	Makers []Maker `json:"makers,omitempty"`
+	// CommandAt is when a command of Umbra's was heard last that the user typed in the agent:
+	// its client is busy until that is answered.
+	CommandAt time.Time `json:"commanded,omitzero"`
 }
 
 // Maker is a tool call that may change files.
