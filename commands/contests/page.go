@@ -24,7 +24,7 @@ func comparedPage(forks []missions.ComparedFork, source *webpage.Source) *webpag
 	page.Table(rows)
 	for _, f := range forks {
 		page.Heading(f.Mission + ", " + f.Address)
-		if f.Fork.LastPrompt != nil {
+		if f.Turns > 0 && f.Fork.LastPrompt != nil { // else it is its parent's
 			page.Prompt(f.Fork.LastPrompt.Text)
 		}
 		for i, change := range f.Changes {

@@ -105,6 +105,6 @@ func detach(c *call.Call, k keepers, list []missions.Mission) error {
 
 // notBegun is of forks whose agents could not be started.
 func notBegun(list []missions.Mission, err error) error {
-	return missions.Errorf(missions.KindFailed, "umbra mission resume "+list[0].Name+" begins it; so with each that umbra mission ls calls initializing",
+	return missions.Errorf(missions.KindFailed, "umbra mission resume "+list[0].Name+" begins it; so with each that umbra mission ls calls not launched",
 		"%s did not begin: %w", print.Count(len(list), "fork"), err)
 }

@@ -3,6 +3,7 @@
 package history
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -59,7 +60,7 @@ func runLog(c *call.Call, o logOptions) error {
 		return err
 	}
 	r := missions.LogRequest{
-		Caller: caller, Mission: c.Arg(0), Limit: o.limit, Since: o.since, State: missions.StateName(o.state),
+		Caller: caller, Mission: c.Arg(0), Limit: o.limit, Since: o.since, State: cmp.Or(append(states, "")...),
 		Path: o.path, Grep: o.match, Ops: o.ops, Graph: o.graph, All: o.all, Lines: true,
 		Changes: o.changes.any(), Patch: o.changes.lines(), WithConversation: o.said,
 	}
@@ -334,7 +335,7 @@ func logRow(p *print.Printer, e missions.Entry, text string) []print.Cell {
 	}
 	row = append(row, print.Dim.Cell(p.When(e.At)))
 	if fits(widthForStates) {
-		row = append(row, wording.StateStyle(e.State).Cell(string(e.State)), print.Plain.Cell(strings.Join(e.Triggers, " ")))
+		row = append(row, wording.StateStyle(e.State).Cell(e.State.Words()), print.Plain.Cell(strings.Join(e.Triggers, " ")))
 	} else if e.State == missions.StateError || e.State == missions.StateWaiting {
 		marks += " (" + string(e.State) + ")"
 	}

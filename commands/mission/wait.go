@@ -41,7 +41,7 @@ func runMissionWait(c *call.Call, o missionWaitOptions) error {
 	}
 	return c.Print(call.Listed(list), func(p *print.Printer) {
 		for _, m := range list {
-			p.Line("%s %s", print.Clean(m.Name), p.Paint(wording.StateStyle(m.State), string(m.State)))
+			p.Line("%s %s", print.Clean(m.Name), p.Paint(wording.StateStyle(m.State), m.StateWords()))
 		}
 	})
 }

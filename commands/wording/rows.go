@@ -86,6 +86,9 @@ func ParseStates(list string) ([]missions.StateName, error) {
 	var states []missions.StateName
 	for name := range strings.SplitSeq(list, ",") {
 		s := missions.StateName(strings.TrimSpace(name))
+		if string(s) == missions.StateInitializing.Words() {
+			s = missions.StateInitializing // as lists call it
+		}
 		if !slices.Contains(AllStates(), s) {
 			var known []string
 			for _, k := range AllStates() {
