@@ -93,6 +93,9 @@ func (f *Forker) forkWholeMoment(ctx context.Context, at forkPoint, r missions.F
 // forkMoment makes the forks of one moment.
 func (f *Forker) forkMoment(ctx context.Context, at forkPoint, r missions.ForkRequest) (missions.ForkResult, error) {
 	result := missions.ForkResult{}
+	if moved := at.Whereabouts(r.Caller.Cwd); moved != "" {
+		return result, at.MovedError(moved)
+	}
 	if at.CheckMachine() != nil { // its agent's stores here are those of who forks it
 		at.Binding.AgentVars = agents.AgentVars(f.Adapter(at.Agent), projects.CallerEnv(r.Caller))
 	}
@@ -234,6 +237,9 @@ func (f *Forker) takeSourceSnapshot(ctx context.Context, m *projects.Mission, wh
 	place, err := projects.DirectoryIdentity(m.Binding.Workspace)
 	if m.Remote != "" {
 		return addresses.MomentBack(m, m.Tip.ID, 0)
+	}
+	if moved := m.Whereabouts(""); moved != "" {
+		return addresses.ResolvedMoment{}, m.MovedError(moved)
 	}
 	if m.Binding.Workspace == "" || err != nil || !m.Binding.Identity.Is(place) {
 		missions.Notify(ctx, missions.Notice{Text: fmt.Sprintf("the workspace of %s is not there: forking from its newest snapshot", m.Name)})

@@ -68,6 +68,9 @@ func (s *Scheduler) findMomentAndMission(ctx context.Context, r missions.Restore
 	if err := at.CheckMachine(); err != nil {
 		return addresses.ResolvedMoment{}, nil, err
 	}
+	if moved := at.Whereabouts(here); moved != "" {
+		return addresses.ResolvedMoment{}, nil, at.MovedError(moved)
+	}
 	return addresses.ResolvedMoment{}, nil, missions.Errorf(missions.KindConflict, fmt.Sprintf("umbra restore %s --mission %s", r.Moment, at.Name),
 		"%s is a moment of mission %s, which works in %s, not here", at.Snapshot.Address(at.Name), at.Name, at.Binding.Workspace)
 }

@@ -33,6 +33,9 @@ func (l *Lander) PlanLanding(ctx context.Context, r missions.LandingRequest) (pl
 	if err := m.CheckMachine(); err != nil {
 		return plan, err
 	}
+	if moved := m.Whereabouts(r.Caller.Cwd); moved != "" {
+		return plan, m.MovedError(moved)
+	}
 	if m.IsWorkspaceGone() {
 		return plan, missions.Errorf(missions.KindNotFound, "umbra mission resume "+m.Name+" makes it again", "the workspace of %s is not there", m.Name)
 	}

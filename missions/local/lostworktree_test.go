@@ -59,7 +59,12 @@ func TestLostWorktree(t *testing.T) {
 				t.Fatal(err)
 			}
 			forked, err := b.local.Fork(ctx, missions.ForkRequest{Caller: b.caller(), From: "work", Name: "forked"})
-			if err != nil {
+			if name == "moved" {
+				b.fails("a fork without the files that went along", err, missions.KindFailed)
+				if hint := missions.AsError(err).Hint; hint != "umbra project move "+worktree+" "+worktree+"-away" {
+					t.Errorf("hint: %s", hint)
+				}
+			} else if err != nil {
 				t.Fatal(err)
 			}
 			request := missions.LaunchRequest{Caller: b.caller(), Mission: "work", Resume: true, Recreate: worktree}

@@ -74,7 +74,7 @@ func (m *Mission) IsWorkspaceReplaced() bool {
 // caller's: the workspace may have been moved there.
 func (m *Mission) WorkspaceProblem(from string) *missions.Problem {
 	problem := missions.Problem{Project: m.Project.Name, Mission: m.Name}
-	if moved := m.MovedTo(from); moved != "" {
+	if moved := m.Whereabouts(from); moved != "" {
 		problem.Message, problem.Fix = "its workspace "+m.Binding.Workspace+" is in "+moved+" now", m.MoveCommand(moved)
 		return &problem
 	}
@@ -137,6 +137,9 @@ func (m *Mission) MoveCommand(to string) string {
 func WorkspaceMovedError(m *Mission, why string) error {
 	if m.IsMovedOut() && !m.IsWorkspaceReplaced() {
 		return missions.Errorf(missions.KindFailed, m.recreateCommand()+" makes it one", "%s has no workspace: it has worked in that of its parent", m.Name)
+	}
+	if moved := m.Whereabouts(""); moved != "" {
+		return m.MovedError(moved)
 	}
 	again := m.recreateCommand() + " to make it again"
 	if m.IsWorkspaceReplaced() {

@@ -26,7 +26,7 @@ func (x *Exchanger) mayReturn(ctx context.Context, fork *projects.Mission, r mis
 	}
 	if parent.IsWorkspaceGone() && parent.WorkspaceProblem(r.Caller.Cwd) != nil {
 		hint := missions.AsError(projects.WorkspaceMovedError(parent, "")).Hint
-		if moved := parent.MovedTo(r.Caller.Cwd); moved != "" {
+		if moved := parent.Whereabouts(r.Caller.Cwd); moved != "" {
 			hint = parent.MoveCommand(moved)
 		}
 		return refusal(missions.KindFailed, hint, "the agent of %s could not be launched again: its workspace %s was moved or removed", parent.Name, parent.Binding.Workspace)
