@@ -30,7 +30,7 @@ func (c worktreeCall) handle(ctx context.Context) (result missions.HookResult) {
 		}
 		return result
 	}
-	place, err := c.worktrees.Make(ctx, c.request.Caller, c.mission(ctx), c.asked)
+	place, err := c.worktrees.Make(ctx, c.request.Caller, c.adapter.Name(), c.mission(ctx), c.asked)
 	if err != nil {
 		c.Logger.Warn("fork for a worktree", "worktree", c.asked.Name, "directory", c.asked.Cwd, "error", err)
 		result.Problem = missions.AsError(err).Message

@@ -107,8 +107,8 @@ func (s *Steward) begin(ctx context.Context, c missions.Caller, m *projects.Miss
 		if was, err := r.named(s.Home, g.Top); err != nil || was.Mission != "" {
 			return nil, err // its user has removed it
 		}
-		if f, err = s.newMission(ctx, c, m, g.Top); err != nil {
-			return nil, err
+		if f, err = s.newMission(ctx, c, m.Project, m.Agent, g.Top); err != nil {
+			return nil, fmt.Errorf("begin a mission in the worktree %s: %w", g.Top, err)
 		}
 		place.For = m.ID
 	}
@@ -127,18 +127,60 @@ func (s *Steward) workingAt(m *projects.Mission, top string) *projects.Mission {
 	return nil
 }
 
-// newMission is one of a worktree, with its directory's name and the agent that works there.
-func (s *Steward) newMission(ctx context.Context, c missions.Caller, m *projects.Mission, top string) (*projects.Mission, error) {
-	name, err := s.addresses.TakenNamesOf(m.Project).FreeName(missionName(filepath.Base(top)))
+// newMission is one of a work tree, with its directory's name and the agent that works there.
+// p is nil where no project is known there yet.
+func (s *Steward) newMission(ctx context.Context, c missions.Caller, p *projects.Project, agent, top string) (*projects.Mission, error) {
+	name := missionName(filepath.Base(top))
+	if p != nil {
+		var err error
+		if name, err = s.addresses.TakenNamesOf(p).FreeName(name); err != nil {
+			return nil, err
+		}
+	}
+	c.Cwd = top
+	made, err := s.agents.NewMission(ctx, missions.NewMissionRequest{Caller: c, Name: name, NameMade: true, Agent: agent, Workspace: top})
 	if err != nil {
 		return nil, err
 	}
-	c.Cwd = top
-	made, err := s.agents.NewMission(ctx, missions.NewMissionRequest{Caller: c, Name: name, NameMade: true, Agent: m.Agent, Workspace: top})
-	if err != nil {
-		return nil, fmt.Errorf("begin a mission in the worktree %s: %w", top, err)
-	}
 	return s.MissionByID(made.ID)
+}
+
+// isUnknown says that no mission is known where a worktree is asked for.
+func isUnknown(err error) bool {
+	return err != nil && missions.AsError(err).Kind == missions.KindNotFound
+}
+
+// beginSource begins a mission of a repository in which none is known, so that the first
+// worktree that an agent asks for there is a fork with what is not committed, too. What is
+// no repository is not captured unasked, nor what the configuration leaves out: then the
+// error is unknown.
+func (s *Steward) beginSource(ctx context.Context, c missions.Caller, agent string, a Asked, r Repository, unknown error) (*projects.Mission, error) {
+	g, err := projects.InspectDirectory(a.Cwd)
+	if err != nil {
+		return nil, err
+	}
+	if g.Repo == nil || !s.CurrentConfig().Adopt.Adopts(g.Top) {
+		return nil, unknown
+	}
+	b, err := s.beginning(g, true, func(ctx context.Context) (*projects.Mission, error) {
+		if m, err := s.source(a, r, nil); !isUnknown(err) {
+			return m, err // another worktree was asked for at the same time
+		}
+		p, err := s.FindProject(g)
+		if err != nil {
+			return nil, err
+		}
+		return s.newMission(ctx, c, p, agent, g.Top)
+	})
+	if err != nil {
+		return nil, err
+	}
+	select {
+	case <-b.done:
+		return b.mission, b.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 }
 
 // IsGone reports whether a mission's workspace was a worktree that nobody asked Umbra for,

@@ -38,8 +38,9 @@ func New(d *projects.Desk, a *addresses.Finder, s *snapshots.Taker, f *forks.For
 
 // Make is the worktree of a name: the one that is there, or a fork of what the mission has
 // now. It does not wait for the end of a turn, since the agent asks in its turn. own is the
-// mission that asks, nil if that is not known: then the newest one of that workspace.
-func (s *Steward) Make(ctx context.Context, c missions.Caller, own *projects.Mission, a Asked) (Place, error) {
+// mission that asks, nil if that is not known: then it is the newest one of that workspace,
+// and where there is none one is begun, for the agent that asks.
+func (s *Steward) Make(ctx context.Context, c missions.Caller, agent string, own *projects.Mission, a Asked) (Place, error) {
 	r, err := RepositoryAt(a.Cwd)
 	if err != nil {
 		return Place{}, err
@@ -56,6 +57,9 @@ func (s *Steward) Make(ctx context.Context, c missions.Caller, own *projects.Mis
 		return place, err
 	}
 	source, err := s.source(a, r, own)
+	if isUnknown(err) {
+		source, err = s.beginSource(ctx, c, agent, a, r, err)
+	}
 	if err != nil {
 		return Place{}, err
 	}

@@ -115,3 +115,28 @@ func TestAgentsWorktrees(t *testing.T) {
 	p.server.Release("killed")
 	hazards.Held(t, hazards.H59, "the worktree of a real client's subagent stays after its end, and after a kill")
 }
+
+// TestWorktreeRemovedByDialog leaves a worktree by Claude Code's own dialog, with "Remove":
+// it lies in the trash then, with what Git ignores, and comes back.
+func TestWorktreeRemovedByDialog(t *testing.T) {
+	t.Parallel()
+	p := newPerson(t, clients.ClaudeCurrent)
+	p.umbra("hooks", "install", "claude")
+	s := p.terminal("claude", "-w", "golf", "--dangerously-skip-permissions")
+	s.see(ready)
+	golf := p.worktreeOf("golf")
+	s.prompts(golf.ID, `hotel, please [[bash cmd="echo kept > hotel.txt"]] [[say hotel done]]`, 1)
+	s.is(golf.ID, "idle", 1)
+	s.enter("/exit")
+	s.see("Remove")
+	s.tmux("send-keys", "Down")
+	s.tmux("send-keys", "Enter")
+	s.ends()
+	if _, err := os.Stat(golf.Workspace); !os.IsNotExist(err) {
+		t.Errorf("the worktree after its removal: %v", err)
+	}
+	p.umbra("trash", "restore", "golf")
+	if b, err := os.ReadFile(filepath.Join(golf.Workspace, "hotel.txt")); string(b) != "kept\n" {
+		t.Errorf("hotel.txt out of the trash: %q %v", b, err)
+	}
+}
