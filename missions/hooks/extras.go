@@ -2,6 +2,7 @@ package hooks
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -9,7 +10,6 @@ import (
 
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/userfile"
-	"github.com/umbra-vcs/umbra/sessions"
 )
 
 // installExtras writes the files that go beside the hooks. It leaves a file alone that has
@@ -30,10 +30,9 @@ func (at HookPlace) installExtras() (changed bool, err error) {
 	return changed, nil
 }
 
-// removeExtras removes these files, unless somebody has changed them, and the directory
-// that was made for them.
-func removeExtras(extras []sessions.Extra) (changed bool, err error) {
-	for _, x := range extras {
+// removeExtras removes these files, unless somebody has changed them.
+func (at HookPlace) removeExtras() (changed bool, err error) {
+	for _, x := range at.extras {
 		removed, err := userfile.Change(x.Path, settingsMode, func(content []byte) ([]byte, error) {
 			if content != nil && !x.Own(content) {
 				return content, nil
@@ -45,15 +44,47 @@ func removeExtras(extras []sessions.Extra) (changed bool, err error) {
 		}
 		if removed {
 			changed = true
-			removeEmptyDir(filepath.Dir(x.Path))
+			if at.installed == nil {
+				removeEmptyDir(filepath.Dir(x.Path))
+			}
 		}
 	}
 	return changed, nil
 }
 
+// missingDirs are the directories that the hooks' files need and that are not there, the
+// deepest first.
+func (at HookPlace) missingDirs() []string {
+	dirs := userfile.MissingDirs(at.File)
+	for _, x := range at.extras {
+		dirs = append(dirs, userfile.MissingDirs(x.Path)...)
+	}
+	return deepestFirst(dirs)
+}
+
+// deepestFirst orders directories so that each comes before those that it is in, each once.
+func deepestFirst(dirs []string) []string {
+	slices.SortFunc(dirs, func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b)) })
+	return slices.Compact(dirs)
+}
+
+// removeMadeDirs removes the directories that were made when the hooks were installed, if
+// they are empty. Empty ones of the user's stay.
+func (at HookPlace) removeMadeDirs() {
+	if at.installed == nil {
+		return
+	}
+	for _, dir := range at.installed.Made {
+		removeEmptyDir(dir)
+	}
+}
+
 // removeEmptyDirs removes the directory of the settings and the one above, if they are
-// empty: .opencode/plugin was made for the file.
+// empty and nothing is known of who made them: .opencode/plugin was made for the file.
 func (at HookPlace) removeEmptyDirs() {
+	if at.installed != nil {
+		return
+	}
 	dir := filepath.Dir(at.File)
 	for range 2 {
 		if slices.Contains(at.keepDirs, dir) {

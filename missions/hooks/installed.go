@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"time"
 
@@ -28,6 +29,8 @@ type InstalledHooks struct {
 	// Program is the agent's, of which it was known what hooks it has.
 	Program string    `json:"program,omitempty"`
 	At      time.Time `json:"installed_at"`
+	// Made are the directories that were not there before, the deepest first.
+	Made []string `json:"made,omitempty"`
 	// Mended is when Umbra put them back, which it does once: whoever takes them out
 	// again means it.
 	Mended time.Time `json:"put_back_at,omitzero"`
@@ -82,7 +85,7 @@ func (in *Installer) writeInstalledHooks(change func([]InstalledHooks) []Install
 		in.Logger.Warn("which hooks were installed", "error", err)
 	}
 	after := change(slices.Clone(before))
-	if slices.Equal(before, after) && err == nil {
+	if reflect.DeepEqual(before, after) && err == nil {
 		return nil
 	}
 	doc, err := json.MarshalIndent(map[string]any{"format": hooksFormat, "installed": after}, "", " ")
@@ -92,10 +95,19 @@ func (in *Installer) writeInstalledHooks(change func([]InstalledHooks) []Install
 	return journal.WriteBelow(in.Home.Dir, in.Home.Path(home.HooksFile), 0o600, append(doc, '\n'))
 }
 
-// rememberHooks notes that hooks were installed. The hooks work also where that fails.
-func (in *Installer) rememberHooks(ctx context.Context, at HookPlace, r missions.HooksRequest) {
+// rememberHooks notes that hooks were installed, and the directories that were made for them.
+// The hooks work also where that fails.
+func (in *Installer) rememberHooks(ctx context.Context, at HookPlace, r missions.HooksRequest, made []string) {
 	one := InstalledHooks{Agent: at.Name(), File: at.File, Scope: at.scope, Binary: r.Caller.Binary, Program: at.program, At: in.Now()}
-	err := in.changeInstalledHooks(ctx, func(list []InstalledHooks) []InstalledHooks { return append(withoutFile(list, at.File), one) })
+	err := in.changeInstalledHooks(ctx, func(list []InstalledHooks) []InstalledHooks {
+		one.Made = made
+		for _, h := range list {
+			if h.File == at.File {
+				one.Made = deepestFirst(append(slices.Clone(made), h.Made...))
+			}
+		}
+		return append(withoutFile(list, at.File), one)
+	})
 	if err != nil {
 		in.Logger.Warn("note which hooks are installed", "file", at.File, "error", err)
 	}

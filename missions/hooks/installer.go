@@ -34,6 +34,7 @@ func (in *Installer) InstallHooks(ctx context.Context, r missions.HooksRequest) 
 	if err != nil {
 		return missions.HooksResult{}, err
 	}
+	made := at.missingDirs()
 	changed, err := at.AddHooks(r.Caller.Binary)
 	if err != nil {
 		return missions.HooksResult{}, err
@@ -42,7 +43,7 @@ func (in *Installer) InstallHooks(ctx context.Context, r missions.HooksRequest) 
 	if err != nil {
 		return missions.HooksResult{}, err
 	}
-	in.rememberHooks(ctx, at, r)
+	in.rememberHooks(ctx, at, r, made)
 	return in.hooksState(at, r, changed || added)
 }
 
@@ -56,6 +57,9 @@ func (in *Installer) UninstallHooks(ctx context.Context, r missions.HooksRequest
 	if err != nil {
 		return missions.HooksResult{}, err
 	}
+	if h, known := in.installedHooksIn(at.File); known {
+		at.installed = &h
+	}
 	if err := in.forgetHooks(ctx, at); err != nil { // first: nobody is to put them back
 		return missions.HooksResult{}, err
 	}
@@ -63,10 +67,11 @@ func (in *Installer) UninstallHooks(ctx context.Context, r missions.HooksRequest
 	if err != nil {
 		return missions.HooksResult{}, err
 	}
-	removed, err := removeExtras(at.extras)
+	removed, err := at.removeExtras()
 	if err != nil {
 		return missions.HooksResult{}, err
 	}
+	at.removeMadeDirs()
 	return in.hooksState(at, r, changed || removed)
 }
 

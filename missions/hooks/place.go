@@ -24,7 +24,8 @@ type HookPlace struct {
 	extras     []sessions.Extra
 	statusLine sessions.StatusLiner // nil where these settings are not the place for a status line
 	server     sessions.Serving     // nil where these settings name no servers of tools
-	keepDirs   []string             // directories that stay, also with nothing in them
+	installed  *InstalledHooks      // what is known of how they came there, nil if nothing is
+	keepDirs   []string             // directories that stay, also with nothing in them, where nothing is known
 	program    string               // the agent's, "" if it is not known, or anybody's as in a project's shared settings
 	// wantsServer reports whether the user wants Umbra's tools in it.
 	wantsServer bool

@@ -2,8 +2,11 @@ package local
 
 import (
 	"context"
+	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -12,6 +15,7 @@ import (
 	"github.com/umbra-vcs/umbra/missions/hooks"
 	"github.com/umbra-vcs/umbra/missions/projects"
 	"github.com/umbra-vcs/umbra/missions/userfile"
+	"github.com/umbra-vcs/umbra/sessions"
 	"github.com/umbra-vcs/umbra/sessions/claude"
 )
 
@@ -35,41 +39,72 @@ func TestHooksSwitchedOff(t *testing.T) {
 	}
 }
 
-// TestHooksLeaveNoDirectory: directories that were made for a file of hooks go with
-// it, unless something else is in them; the agent's own stay.
+// TestHooksLeaveNoDirectory: directories that were made for hooks go with them, and those that
+// were there before stay, also where nothing is in them: of each agent, in each place.
 func TestHooksLeaveNoDirectory(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
-	b.local.Adapters = projects.Agents()
-	caller := b.caller()
-	caller.Binary = "/usr/bin/umbra"
-	round := func(r missions.HooksRequest) {
-		t.Helper()
-		r.Caller = caller
-		for _, do := range []func(context.Context, missions.HooksRequest) (missions.HooksResult, error){b.local.InstallHooks, b.local.UninstallHooks} {
-			if got, err := do(context.Background(), r); err != nil || !got.Changed {
-				t.Fatalf("%+v: %+v, %v", r, got, err)
+	for _, a := range projects.Agents() {
+		if _, installs := a.(sessions.Installing); !installs {
+			continue
+		}
+		for _, r := range []missions.HooksRequest{{Name: a.Name()}, {Name: a.Name(), Project: true}} {
+			for _, before := range []string{"nothing", "empty directories", "another file"} {
+				t.Run(fmt.Sprintf("%s, project %t, %s", r.Name, r.Project, before), func(t *testing.T) {
+					t.Parallel()
+					checkHooksLeaveNoDirectory(t, r, before)
+				})
 			}
 		}
 	}
-	there := func(path string, want bool) {
+}
+
+func checkHooksLeaveNoDirectory(t *testing.T, r missions.HooksRequest, before string) {
+	b := newBench(t)
+	b.local.Adapters = projects.Agents()
+	r.Caller = b.caller()
+	r.Caller.Binary = "/usr/bin/umbra"
+	do := func(do func(context.Context, missions.HooksRequest) (missions.HooksResult, error)) missions.HooksResult {
 		t.Helper()
-		if _, err := os.Stat(path); (err == nil) != want {
-			t.Errorf("%s: %v, want it there: %t", path, err, want)
+		got, err := do(context.Background(), r)
+		if err != nil || !got.Changed {
+			t.Fatalf("%+v, %v", got, err)
+		}
+		return got
+	}
+	if before != "nothing" {
+		file := do(b.local.InstallHooks).File
+		do(b.local.UninstallHooks)
+		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if before == "another file" {
+			b.put(filepath.Join(filepath.Dir(file), "mine"), "mine")
 		}
 	}
-	round(missions.HooksRequest{Name: "opencode", Project: true})
-	there(filepath.Join(b.dir, ".opencode"), false)
-	mine := filepath.Join(b.dir, ".opencode", "mine.json")
-	b.put(mine, "{}")
-	round(missions.HooksRequest{Name: "opencode", Project: true})
-	there(mine, true)
-	there(filepath.Join(b.dir, ".opencode", "plugin"), false)
-	round(missions.HooksRequest{Name: "claude"})
-	there(filepath.Join(b.user, ".claude"), true)
-	round(missions.HooksRequest{Name: "claude", Project: true})
-	there(filepath.Join(b.dir, ".claude"), false)
-	there(b.dir, true)
+	was := userPaths(t, b)
+	do(b.local.InstallHooks)
+	if _, err := b.local.InstallHooks(context.Background(), r); err != nil { // again: then they are there already
+		t.Fatal(err)
+	}
+	do(b.local.UninstallHooks)
+	if is := userPaths(t, b); !slices.Equal(is, was) {
+		t.Errorf("there was %q, and now is %q", was, is)
+	}
+}
+
+// userPaths lists what is in the user's directory, but for Umbra's home.
+func userPaths(t *testing.T, b *testBench) (paths []string) {
+	err := filepath.WalkDir(b.user, func(path string, _ fs.DirEntry, err error) error {
+		if path == b.home {
+			return fs.SkipDir
+		}
+		paths = append(paths, strings.TrimPrefix(path, b.user))
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return paths
 }
 
 // meddler is an agent that writes into its settings while hooks are installed, as

@@ -70,6 +70,20 @@ func makeDir(file string) error {
 	return nil
 }
 
+// MissingDirs are the directories that Change would make for a file, the deepest first.
+func MissingDirs(file string) (dirs []string) {
+	target, err := followed(file)
+	if err != nil {
+		return nil
+	}
+	for dir := filepath.Dir(target); ; dir = filepath.Dir(dir) {
+		if _, err := os.Lstat(dir); !errors.Is(err, fs.ErrNotExist) {
+			return dirs
+		}
+		dirs = append(dirs, dir)
+	}
+}
+
 // Reason is the reason in an error of the os package, without its path.
 func Reason(err error) error {
 	var path *fs.PathError
