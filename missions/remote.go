@@ -103,6 +103,10 @@ type ExportRequest struct {
 	Allow   []string `json:"allow,omitempty"` // as in PushRequest
 	// NoSessions leaves conversations out, as in AddRemoteRequest.
 	NoSessions bool `json:"no_sessions,omitempty"`
+	// KeyFile has the key that the file is encrypted with, NewKeyFile is where one is made for
+	// it. Without both it is not encrypted.
+	KeyFile    string `json:"encrypt,omitempty"`
+	NewKeyFile string `json:"new_key,omitempty"`
 }
 
 // ImportFileRequest brings the missions of such a file. They are NAME/MISSION here.
@@ -110,6 +114,8 @@ type ImportFileRequest struct {
 	Caller Caller `json:"caller"`
 	File   string `json:"file"`
 	Name   string `json:"name,omitempty"` // "" is made of the file's
+	// KeyFile has the key of a file that is encrypted.
+	KeyFile string `json:"key,omitempty"`
 }
 
 // Transfer is what became of missions that were pushed or fetched.
@@ -122,6 +128,10 @@ type Transfer struct {
 	Left []LeftRef `json:"left,omitempty"`
 	// Findings look like secrets in what was to leave. Nothing was moved where there are any.
 	Findings []SecretFinding `json:"findings,omitempty"`
+	// KeyFile has the key that the file which was written is encrypted with, "" if it is not;
+	// KeyMade says that it was made just now.
+	KeyFile string `json:"encrypt,omitempty"`
+	KeyMade bool   `json:"key_made,omitempty"`
 }
 
 // SecretFinding is a text in what was to leave that looks like a secret. RULE:FINGERPRINT allows

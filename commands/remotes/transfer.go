@@ -106,6 +106,12 @@ func report(c *call.Call, r missions.Transfer, done, nothing string) error {
 		if r.NoSessions && len(r.Missions) > 0 {
 			p.Line("  conversations were left out")
 		}
+		switch {
+		case r.KeyMade:
+			p.Line("  made a key, %s: without it nobody reads the file", print.Clean(r.KeyFile))
+		case r.KeyFile != "":
+			p.Line("  encrypted with the key in %s", print.Clean(r.KeyFile))
+		}
 		for _, left := range r.Left {
 			p.Line("left as it is: %s: %s", print.Clean(left.Ref), print.Clean(left.Reason))
 		}

@@ -11,12 +11,12 @@ import (
 
 // importOptions are the flags of umbra import.
 type importOptions struct {
-	agent, since, as string
-	preview          bool
+	agent, since, as, key string
+	preview               bool
 }
 
 // Import is `umbra import`. File imports what umbra export has written.
-func Import(file func(c *call.Call, file, name string) error) *call.Verb {
+func Import(file func(c *call.Call, file, name, keyFile string) error) *call.Verb {
 	var o importOptions
 	return &call.Verb{
 		Name: "import", Args: "[agents|FILE]", Max: 1, Short: "keep the sessions that your agents have stored, or read what umbra export wrote",
@@ -35,21 +35,24 @@ they were fetched from a remote: umbra log reads one, umbra fork goes on with it
 			flags.String("since", "no session that was written last before `TIME`: 2h, 3d, 2026-01-31", &o.since),
 			flags.Bool("preview", "only list", &o.preview),
 			flags.String("as", "of a FILE: the `NAME` in front of its missions (default: the file's)", &o.as),
+			flags.String("key", "of a FILE that is encrypted: the key in `KEYFILE`", &o.key),
 		},
 		Run: func(c *call.Call) error { return runImport(c, o, file) },
 	}
 }
 
-func runImport(c *call.Call, o importOptions, file func(c *call.Call, file, name string) error) error {
+func runImport(c *call.Call, o importOptions, file func(c *call.Call, file, name, keyFile string) error) error {
 	ofAgents := o.agent != "" || o.since != "" || o.preview
 	switch what := c.Arg(0); {
 	case what != "" && what != "agents" && ofAgents:
 		return missions.Errorf(missions.KindUsage, "umbra import "+what+" [--as NAME], or umbra import agents with these flags",
 			"--agent, --since and --preview are about the sessions of your agents")
 	case what != "" && what != "agents":
-		return file(c, what, o.as)
+		return file(c, what, o.as, o.key)
 	case o.as != "":
 		return missions.Errorf(missions.KindUsage, "umbra import FILE --as NAME", "--as is about a file")
+	case o.key != "":
+		return missions.Errorf(missions.KindUsage, "umbra import FILE --key KEYFILE", "--key is about a file")
 	}
 	svc, caller, ctx, err := c.Asking()
 	if err != nil {

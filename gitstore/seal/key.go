@@ -2,15 +2,16 @@
 package seal
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"time"
 
 	"filippo.io/age"
 
 	"github.com/umbra-vcs/umbra/gitstore/disk"
+	"github.com/umbra-vcs/umbra/gitstore/journal"
 )
 
 // Key is what a file of age identities has: whoever has it reads what is sealed with it.
@@ -47,23 +48,40 @@ func Read(path string) (*Key, error) {
 	return k, nil
 }
 
-// Make draws a key and writes it to a file that is not there yet, durably.
-func Make(path string) error {
+// Drawn is a new key that is in no file yet.
+type Drawn struct {
+	*Key
+	drawn *age.X25519Identity
+}
+
+// Draw draws a key.
+func Draw() (*Drawn, error) {
 	drawn, err := age.GenerateX25519Identity()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(f, "# created: %s\n# public key: %s\n%s\n", time.Now().Format(time.RFC3339), drawn.Recipient(), drawn)
-	return errors.Join(err, f.Sync(), f.Close())
+	return &Drawn{&Key{[]age.Identity{drawn}, []age.Recipient{drawn.Recipient()}}, drawn}, nil
 }
+
+// Save writes the key to a file as age-keygen makes it, durably. What is there is fs.ErrExist,
+// and stays.
+func (d *Drawn) Save(path string) error {
+	return journal.Place(path, 0o600, func(w io.Writer) error {
+		_, err := fmt.Fprintf(w, "# created: %s\n# public key: %s\n%s\n", time.Now().Format(time.RFC3339), d.drawn.Recipient(), d.drawn)
+		return err
+	}, journal.PlaceOptions{})
+}
+
+// Begins reports whether a file begins as one that is sealed.
+func Begins(head []byte) bool { return bytes.HasPrefix(head, []byte("age-encryption.org/")) }
+
+// SealTo gives what encrypts to out all that is written to it. What is there is whole once it is
+// closed without an error; out stays open.
+func (k *Key) SealTo(out io.Writer) (io.WriteCloser, error) { return age.Encrypt(out, k.recipients...) }
 
 // Seal writes to out what in has, encrypted.
 func (k *Key) Seal(out io.Writer, in io.Reader) error {
-	w, err := age.Encrypt(out, k.recipients...)
+	w, err := k.SealTo(out)
 	if err != nil {
 		return err
 	}

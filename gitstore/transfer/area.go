@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -254,9 +255,8 @@ func (a *Area) Adopt(ctx context.Context) (objects int, bytes int64, err error) 
 }
 
 // Bundle writes commits, with everything that they need beside known commits and the names that
-// they are given, to a file: gitformat-bundle(5). It replaces a file that is there when it is whole and
-// durable.
-func (a *Area) Bundle(ctx context.Context, refs []Ref, known []gitstore.ID, file string) error {
+// they are given, to out: gitformat-bundle(5).
+func (a *Area) Bundle(ctx context.Context, refs []Ref, known []gitstore.ID, out io.Writer) error {
 	for _, ref := range refs {
 		path := filepath.Join(a.dir, filepath.FromSlash(ref.Name))
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -273,17 +273,8 @@ func (a *Area) Bundle(ctx context.Context, refs []Ref, known []gitstore.ID, file
 	if err := a.checkWhole(ctx, without); err != nil {
 		return err
 	}
-	dir, name := filepath.Dir(file), "."+filepath.Base(file)+".umbra-"
-	if err := clearUnfinished(dir, name); err != nil {
-		return err
-	}
-	unfinished, err := flock.CreateTemp(dir, name+"*")
-	if err != nil {
-		return err
-	}
-	defer flock.DropTemp(unfinished)
-	_, err = git.Run(ctx, git.Command{
-		GitDir: a.dir, Dir: a.dir, Stdout: unfinished,
+	_, err := git.Run(ctx, git.Command{
+		GitDir: a.dir, Dir: a.dir, Stdout: out,
 		Config: []string{"pack.threads=1", "pack.windowMemory=64m", "core.bigFileThreshold=64m"},
 		Args:   append([]string{"bundle", "create", "--quiet", "-"}, without...),
 	})
@@ -291,13 +282,7 @@ func (a *Area) Bundle(ctx context.Context, refs []Ref, known []gitstore.ID, file
 	if errors.As(err, &failed) && strings.Contains(failed.Stderr, "empty bundle") {
 		return ErrNothingNew
 	}
-	if err != nil {
-		return err
-	}
-	if err := unfinished.Sync(); err != nil {
-		return err
-	}
-	return os.Rename(unfinished.Name(), file)
+	return err
 }
 
 // ErrCut is the error of a bundle of a history whose older commits are gone: a bundle can't
@@ -336,28 +321,6 @@ func (a *Area) checkWhole(ctx context.Context, revisions []string) error {
 	for root := range bytes.Lines(roots) {
 		if bytes.Contains(cuts, bytes.TrimSpace(root)) {
 			return ErrCut
-		}
-	}
-	return nil
-}
-
-// clearUnfinished removes what killed processes have left of a file.
-func clearUnfinished(dir, prefix string) error {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return err
-	}
-	for _, e := range entries {
-		if !strings.HasPrefix(e.Name(), prefix) {
-			continue
-		}
-		path := filepath.Join(dir, e.Name())
-		held, err := flock.Hold(path, os.O_RDONLY, unix.LOCK_EX)
-		if err != nil {
-			continue // somebody's, or gone
-		}
-		if err := errors.Join(os.Remove(path), flock.Release(held)); err != nil {
-			return err
 		}
 	}
 	return nil

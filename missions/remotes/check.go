@@ -114,7 +114,11 @@ func again(p *projects.Project, remote string) string {
 }
 
 func importAgain(r savedRemote) string {
-	return "umbra import " + home.ShellQuote(r.URL) + " --as " + r.Name
+	again := "umbra import " + home.ShellQuote(r.URL) + " --as " + r.Name
+	if r.KeyFile != "" {
+		again += " --key " + home.ShellQuote(r.KeyFile)
+	}
+	return again
 }
 
 // inProject begins a command for whoever is in another project.

@@ -35,6 +35,14 @@ func (c *Carrier) Fetch(ctx context.Context, r missions.FetchRequest) (missions.
 		}
 		result.Remote = one.Name
 		f := &fetching{Carrier: c, project: p, remote: *one, saved: s, at: c.remote(*one, r.Caller), result: &result}
+		if one.File {
+			in, err := c.openFile(*one, r.Caller)
+			if err != nil {
+				return err
+			}
+			defer in.close()
+			f.at = in.at
+		}
 		return f.fetch(ctx)
 	})
 	return result, err
@@ -47,8 +55,17 @@ type fetching struct {
 	remote  savedRemote
 	saved   saved
 	at      transfer.Remote
-	sealed  *sealed // nil: it is not encrypted
+	sealed  *sealed      // nil: it is not encrypted
+	note    func() error // notes the remote once what it has is here, before anything is published; nil: it is noted
 	result  *missions.Transfer
+}
+
+// noteRemote notes the remote if it is not noted yet.
+func (f *fetching) noteRemote() error {
+	if f.note == nil {
+		return nil
+	}
+	return f.note()
 }
 
 func (f *fetching) fetch(ctx context.Context) error {
@@ -75,14 +92,14 @@ func (f *fetching) fetch(ctx context.Context) error {
 			continue
 		}
 		if f.has(id, m) {
-			f.note(id, m)
+			f.listSame(id, m)
 			continue
 		}
 		wanted[id] = m
 		refs = append(refs, transfer.Ref{Name: remoteRef(f.remote.Project, gitstore.AgentRef(id))}, transfer.Ref{Name: remoteRef(f.remote.Project, gitstore.RecordRef(id))})
 	}
 	if len(refs) == 0 {
-		return nil
+		return f.noteRemote()
 	}
 	return f.bring(ctx, wanted, refs)
 }
@@ -125,9 +142,9 @@ func (f *fetching) has(id string, m theirMission) bool {
 	return noAgent == nil && noRecord == nil && agent == m.agent && record == m.record
 }
 
-// note adds a mission that is here already to the result. One that can't be read keeps no
+// listSame adds a mission that is here already to the result. One that can't be read keeps no
 // other from coming.
-func (f *fetching) note(id string, m theirMission) {
+func (f *fetching) listSame(id string, m theirMission) {
 	one := missions.TransferMission{Mission: f.remote.Name + "/" + id[:8], ID: id, State: missions.TransferSame}
 	if read, err := f.project.ReadForeignMission(f.remote.Name, id, m.agent, m.record); err == nil {
 		one.Mission = read.Name
@@ -155,7 +172,7 @@ func (f *fetching) bring(ctx context.Context, wanted map[string]theirMission, re
 	if err != nil {
 		return err
 	}
-	if err := f.noteBefore(wanted); err != nil {
+	if err := errors.Join(f.noteRemote(), f.noteBefore(wanted)); err != nil {
 		return err
 	}
 	if _, _, err := area.Adopt(ctx); err != nil {

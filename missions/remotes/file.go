@@ -11,6 +11,7 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore/transfer"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/addresses"
+	"github.com/umbra-vcs/umbra/missions/home"
 	"github.com/umbra-vcs/umbra/missions/projects"
 )
 
@@ -29,6 +30,10 @@ func (c *Carrier) Export(ctx context.Context, r missions.ExportRequest) (mission
 		return result, missions.Errorf(missions.KindUsage, "umbra export MOMENT… -o FILE", "%s is there, and is no file", file)
 	}
 	result.Remote = file
+	key, err := c.exportKey(r, file)
+	if err != nil {
+		return result, err
+	}
 	moments, err := c.momentsOf(ctx, r)
 	if err != nil {
 		return result, err
@@ -60,7 +65,7 @@ func (c *Carrier) Export(ctx context.Context, r missions.ExportRequest) (mission
 		defer out.close()
 		look.of(out)
 		result.NoSessions = r.NoSessions
-		return c.export(ctx, p, file, moments, look, &result)
+		return c.export(ctx, p, key, moments, look, &result)
 	})
 	return result, err
 }
@@ -102,7 +107,7 @@ func (c *Carrier) openMoments(ctx context.Context, p *projects.Project, noSessio
 	return c.openLeaving(ctx, p, noSessions, tips, nil)
 }
 
-func (c *Carrier) export(ctx context.Context, p *projects.Project, file string, moments []addresses.ResolvedMoment, s *search, result *missions.Transfer) error {
+func (c *Carrier) export(ctx context.Context, p *projects.Project, key exportKey, moments []addresses.ResolvedMoment, s *search, result *missions.Transfer) error {
 	var refs []transfer.Ref
 	var known []gitstore.ID
 	var list []*projects.Mission
@@ -126,19 +131,49 @@ func (c *Carrier) export(ctx context.Context, p *projects.Project, file string, 
 		result.Missions = []missions.TransferMission{}
 		return nil
 	}
-	area, err := transfer.Open(s.project.Store)
+	return writeExport(ctx, s.project, refs, key, result)
+}
+
+// writeExport writes the file of an export. A key that was drawn for it is saved once the file is
+// whole and before it has its place: no file is there whose key is lost.
+func writeExport(ctx context.Context, p *projects.Project, refs []transfer.Ref, key exportKey, result *missions.Transfer) error {
+	file := result.Remote
+	area, err := transfer.Open(p.Store)
 	if err != nil {
 		return err
 	}
 	defer area.Remove()
 	missions.Notify(ctx, missions.Notice{Text: "writing " + file})
-	err = area.Bundle(ctx, refs, nil, file)
+	failed := func(err error) error {
+		return missions.Errorf(missions.KindFailed, "look at the place and its room; nothing was replaced", "write %s: %w", file, err)
+	}
+	out, err := transfer.CreateFile(file)
+	if err != nil {
+		return failed(err)
+	}
+	defer out.Drop()
+	to, err := key.through(out.File)
+	if err == nil {
+		err = area.Bundle(ctx, refs, nil, to)
+	}
 	if errors.Is(err, transfer.ErrCut) {
 		return missions.Errorf(missions.KindConflict, "umbra push sends such missions where they were before; umbra log shows where a history was cut",
 			"%w: a file of it could not be read anywhere", err)
 	}
+	if err == nil {
+		err = errors.Join(to.Close(), out.Sync())
+	}
 	if err != nil {
-		return missions.Errorf(missions.KindFailed, "look at the place and its room; nothing was replaced", "write %s: %w", file, err)
+		return failed(err)
+	}
+	if err := key.save(); err != nil {
+		return err
+	}
+	result.KeyFile, result.KeyMade = key.path, key.drawn != nil
+	if err := out.Publish(); err != nil && result.KeyMade {
+		return missions.Errorf(missions.KindFailed, "do it again with --encrypt "+home.ShellQuote(key.path), "a key was made, %s; write %s: %w", key.path, file, err)
+	} else if err != nil {
+		return failed(err)
 	}
 	return nil
 }
@@ -164,7 +199,15 @@ func (c *Carrier) ImportFile(ctx context.Context, r missions.ImportFileRequest) 
 		return result, err
 	}
 	one := savedRemote{Name: name, URL: file, File: true}
-	if one.Project, err = c.projectIn(ctx, one, r.Caller); err != nil {
+	if r.KeyFile != "" {
+		one.KeyFile = projects.AbsolutePath(r.Caller.Cwd, r.KeyFile)
+	}
+	in, err := c.openFile(one, r.Caller)
+	if err != nil {
+		return result, err
+	}
+	defer in.close()
+	if one.Project, err = c.projectIn(ctx, one, in.at); err != nil {
 		return result, err
 	}
 	p := at.Project
@@ -179,27 +222,27 @@ func (c *Carrier) ImportFile(ctx context.Context, r missions.ImportFileRequest) 
 		if err != nil {
 			return err
 		}
-		have, err := s.find(name)
-		switch {
-		case err == nil && !have.File:
+		have, none := s.find(name)
+		if none == nil && !have.File {
 			return missions.Errorf(missions.KindConflict, "umbra import "+r.File+" --as NAME", "there is a remote %s already", name)
-		case err == nil:
-			*have = one
-		default:
-			s.Remotes = append(s.Remotes, one)
 		}
-		if err := s.write(p); err != nil {
-			return err
+		f := &fetching{Carrier: c, project: p, remote: one, saved: s, at: in.at, result: &result}
+		f.note = func() error {
+			if none == nil {
+				*have = one
+			} else {
+				s.Remotes = append(s.Remotes, one)
+			}
+			return s.write(p)
 		}
-		f := &fetching{Carrier: c, project: p, remote: one, saved: s, at: c.remote(one, r.Caller), result: &result}
 		return f.fetch(ctx)
 	})
 	return result, err
 }
 
 // projectIn is the project whose missions a file has.
-func (c *Carrier) projectIn(ctx context.Context, file savedRemote, caller missions.Caller) (string, error) {
-	t, err := c.readTheirs(ctx, file, c.remote(file, caller))
+func (c *Carrier) projectIn(ctx context.Context, file savedRemote, at transfer.Remote) (string, error) {
+	t, err := c.readTheirs(ctx, file, at)
 	var failed *transfer.Error
 	if errors.As(err, &failed) {
 		return "", missions.Errorf(missions.KindUsage, "umbra export MOMENT… -o FILE writes one", "%s is no file of missions: %w", file.URL, err)

@@ -199,7 +199,7 @@ func (c *Carrier) AddRemote(ctx context.Context, r missions.AddRemoteRequest) (m
 	if err != nil {
 		return missions.Remote{}, err
 	}
-	keyFile, err := keyPath(at, r)
+	keyFile, err := c.keyPath(at, r)
 	if err != nil {
 		return missions.Remote{}, err
 	}
@@ -235,7 +235,12 @@ func (c *Carrier) AddRemote(ctx context.Context, r missions.AddRemoteRequest) (m
 			}
 		}
 		s.Remotes = append(s.Remotes, one)
-		return s.write(p)
+		if err := s.write(p); err != nil && made {
+			return missions.Errorf(missions.KindFailed, "the same command again takes it", "a key was made, %s, and the remote not noted: %w", keyFile, err)
+		} else if err != nil {
+			return err
+		}
+		return nil
 	})
 	if err != nil {
 		return missions.Remote{}, err
@@ -287,7 +292,7 @@ func (c *Carrier) RemoveRemote(ctx context.Context, r missions.RemoteRequest) (m
 			}
 		}
 		s.forget(p.Store, gone.Name)
-		if err := s.write(p); err != nil || gone.KeyFile == "" {
+		if err := s.write(p); err != nil || gone.KeyFile == "" || gone.File {
 			return err
 		}
 		return os.RemoveAll(chainDir(p, gone.Name)) // a copy of what the remote has

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,8 +14,6 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore/seal"
 	"github.com/umbra-vcs/umbra/gitstore/transfer"
 	"github.com/umbra-vcs/umbra/missions"
-	"github.com/umbra-vcs/umbra/missions/addresses"
-	"github.com/umbra-vcs/umbra/missions/home"
 	"github.com/umbra-vcs/umbra/missions/projects"
 )
 
@@ -43,55 +40,10 @@ func chainDir(p *projects.Project, remote string) string {
 	return filepath.Join(p.Dir, "sealed", remote)
 }
 
-// keyPath is the key file of a remote that is added, "" for none. It is a key, or is not there
-// and can be made: a directory that is not there is rather a mistake in the path.
-func keyPath(at addresses.CallerDirectory, r missions.AddRemoteRequest) (string, error) {
-	if r.KeyFile == "" {
-		return "", nil
-	}
-	path := projects.AbsolutePath(r.Caller.Cwd, r.KeyFile)
-	if home.IsWithin(projects.ResolveLinks(at.Top), projects.ResolveLinks(path)) {
-		return "", missions.Errorf(missions.KindUsage, "keep it elsewhere, such as ~/.config/umbra.key", "%s would be in the snapshots that it encrypts", path)
-	}
-	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
-		_, err = keyIn(path)
-		return path, err
-	}
-	dir := filepath.Dir(path)
-	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-		return "", missions.Errorf(missions.KindNotFound, "name a key that is there; or mkdir -p "+home.ShellQuote(dir)+", and the same command makes a new key in it",
-			"there is no directory %s for the key", dir)
-	}
-	return path, nil
-}
-
-// readyKey reads a key file, or makes it if it is not there.
-func readyKey(path string) (made bool, err error) {
-	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
-		_, err = keyIn(path)
-		return false, err
-	}
-	if err := seal.Make(path); err != nil {
-		return false, missions.Errorf(missions.KindFailed, "look at the place", "make a key: %w", err)
-	}
-	return true, nil
-}
-
-func keyIn(path string) (*seal.Key, error) {
-	key, err := seal.Read(path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, missions.Errorf(missions.KindNotFound, "put it back, or bring it from another machine: without it nobody reads what is on the remote", "the key %s is not there", path)
-	case err != nil:
-		return nil, missions.Errorf(missions.KindUsage, "age-keygen -o FILE makes one, and so does umbra remote add NAME URL --encrypt FILE", "%w", err)
-	}
-	return key, nil
-}
-
 // readProject asks a remote what it has of a project. If it is encrypted, what was pushed is
 // brought to be read.
 func (c *Carrier) readProject(ctx context.Context, p *projects.Project, r savedRemote, at transfer.Remote) (theirs, *sealed, error) {
-	if r.KeyFile == "" {
+	if r.KeyFile == "" || r.File {
 		t, err := c.readTheirs(ctx, r, at)
 		if err == nil && t.isSealed {
 			err = missions.Errorf(missions.KindConflict, "umbra remote rm "+r.Name+", then umbra remote add "+r.Name+" URL --encrypt KEYFILE",
@@ -220,17 +172,19 @@ func (u *pushing) sendRefs(ctx context.Context, refs []transfer.Ref) (refused ma
 	if u.sealed == nil {
 		return transfer.Push(ctx, u.leaving.dir(), u.at, refs)
 	}
-	file := filepath.Join(u.leaving.area.Dir(), "new.bundle")
-	bundle := io.Reader(strings.NewReader(""))
-	err = u.leaving.area.Bundle(ctx, refs, u.had, file)
+	bundle, err := os.Create(filepath.Join(u.leaving.area.Dir(), "new.bundle"))
+	if err != nil {
+		return nil, err
+	}
+	defer bundle.Close()
+	err = u.leaving.area.Bundle(ctx, refs, u.had, bundle)
+	if errors.Is(err, transfer.ErrNothingNew) {
+		err = bundle.Truncate(0)
+	}
 	if err == nil {
-		f, err := os.Open(file)
-		if err != nil {
-			return nil, err
-		}
-		defer f.Close()
-		bundle = f
-	} else if !errors.Is(err, transfer.ErrNothingNew) {
+		_, err = bundle.Seek(0, io.SeekStart)
+	}
+	if err != nil {
 		return nil, err
 	}
 	var after gitstore.ID

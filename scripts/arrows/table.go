@@ -119,7 +119,7 @@ var rules = []rule{
 	{"gitstore/merge", []string{"gitstore", "gitstore/capture", "gitstore/databases", "gitstore/git", "gitstore/records", "gitstore/shadow"}, "two trees of one base become one, by git"},
 	{"gitstore/upkeep", list(leaves, "gitstore", "gitstore/shadow"), "checks, repacks, sweeps: the shadow repository kept in order"},
 	{"gitstore/borrow", list(leaves, "gitstore", "gitstore/shadow", "gitstore/upkeep"), "objects of the user's, linked and proved later"},
-	{"gitstore/seal", []string{"gitstore/disk"}, "encrypts files for the holders of a key, by age"},
+	{"gitstore/seal", []string{"gitstore/disk", "gitstore/journal"}, "encrypts files for the holders of a key, by age"},
 	{"gitstore/transfer", list(leaves, "gitstore", "gitstore/shadow"), "commits sent to other repositories and brought from them, by git"},
 	{"gitstore/index", []string{"gitstore", "gitstore/failpoint"}, "a cache of what the refs say"},
 	{"gitstore/attributes", []string{"gitstore/beneath"}, "a leaf: what files have beside name and content, kept and given back without widening rights"},
