@@ -71,14 +71,14 @@ type demoRun struct {
 	env  []string // of the person: nothing of the demo's
 }
 
-func runsDemo(t *testing.T, cwd string) demoRun {
+func runsDemo(t *testing.T, cwd string, flags ...string) demoRun {
 	t.Helper()
 	temp, home := t.TempDir(), t.TempDir()
 	d := demoRun{env: []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + home, "TMPDIR=" + temp, "LC_ALL=C.UTF-8",
 		"UMBRA_MISSION=none-of-its-business", "CLAUDECODE=1", "GIT_DIR=/nonexistent",
 	}}
-	d.said = shell(t, d.env, cwd, "umbra demo")
+	d.said = shell(t, d.env, cwd, strings.Join(append([]string{"umbra demo"}, flags...), " "))
 	entries, err := os.ReadDir(temp)
 	if err != nil || len(entries) != 1 {
 		t.Fatalf("the demo left %v in the temporary directory, %v", entries, err)
@@ -123,6 +123,47 @@ func (d demoRun) check(t *testing.T, readme string) {
 		}
 	}
 	d.typeOn(t)
+}
+
+// TestLongDemo: the longer demo has turns enough, and ways to find the one that broke its test:
+// each command that it ends with works, and names that turn or leads to it.
+func TestLongDemo(t *testing.T) {
+	t.Parallel()
+	clone := t.TempDir() // it is not asked for here
+	writeFiles(t, clone, map[string]string{"go.mod": "module github.com/umbra-vcs/umbra\n"})
+	shell(t, os.Environ(), clone, "git init -q && git add . && git -c user.name=a -c user.email=a@example.com commit -qm begin")
+	d := runsDemo(t, clone, "--long")
+	prompts := strings.Count(d.said, "\n  > ")
+	if prompts < 12 || strings.Count(d.said, "✗") != 1 || !strings.Contains(d.said, "✗ Bash sh test.sh\n") {
+		t.Errorf("%d prompts:\n%s", prompts, d.said)
+	}
+	for _, key := range []string{"Z", "/", "b", "f"} {
+		if !strings.Contains(d.said, "\n    "+key+"  ") {
+			t.Errorf("the key %s is not shown:\n%s", key, d.said)
+		}
+	}
+	for line, wants := range map[string][]string{
+		"umbra log":    {"turn 14  run the test before we ship it", "turn 9  tidy up total.sh"},
+		"umbra search": {"till@2.0 ", "take off ten percent"},
+		"umbra blame":  {"till@9", "tidy up total.sh", `[ "$sum" -gt 1000 ]`},
+		"umbra bisect": {"till@9 is the first bad one: turn 9: tidy up total.sh", `+[ "$sum" -gt 1000 ]`, "umbra fork till@8"},
+	} {
+		command := regexp.MustCompile(`(?m)^  ` + line + `.*?(?:  |$)`).FindString(d.said)
+		if command == "" {
+			t.Errorf("it does not say to type %s", line)
+			continue
+		}
+		said := shell(t, d.env[:4], "/", fmt.Sprintf(". %[1]s/env\ncd %[1]s/repository\n%s", d.dir, command))
+		for _, want := range wants {
+			if !strings.Contains(said, want) {
+				t.Errorf("%s does not say %q:\n%s", command, want, said)
+			}
+		}
+	}
+	said := shell(t, d.env[:4], "/", fmt.Sprintf(". %[1]s/env\ncd %[1]s/repository\numbra restore till@8 && sh test.sh && umbra doctor && cd / && umbra daemon stop && rm -rf %[1]s", d.dir))
+	if !strings.Contains(said, "all is well") {
+		t.Errorf("the state before the bad turn: %s", said)
+	}
 }
 
 // typeOn types the commands that the demo ends with, in one shell. The last one

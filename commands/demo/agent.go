@@ -75,6 +75,9 @@ func (d *demo) converse(prompts ...told) error {
 		if err := t.agent.listen(); err != nil {
 			return err
 		}
+		if d.long {
+			continue // they are many
+		}
 		if err := d.showSnapshots(t.agent.mission()); err != nil {
 			return err
 		}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/umbra-vcs/umbra/commands/call"
+	"github.com/umbra-vcs/umbra/commands/flags"
 	"github.com/umbra-vcs/umbra/commands/print"
 	"github.com/umbra-vcs/umbra/commands/wording"
 	"github.com/umbra-vcs/umbra/missions"
@@ -21,13 +22,17 @@ import (
 )
 
 func Command() *call.Verb {
+	var long bool
 	return &call.Verb{
 		Name: "demo", Short: "show what Umbra does, in a temporary directory, with a scripted agent",
 		Long: `Clones Umbra's own repository if it is run in one, else makes a small one, and
 lets an agent that follows a script work there: Umbra's commands are shown as
 they are typed. Nothing outside the directory that it names is touched, and
-nothing needs to be installed but git.`,
-		Run: runDemo,
+nothing needs to be installed but git.
+With --long the agent has many turns in a small repository, one of which breaks a test: find
+it, in the timeline or by commands.`,
+		Flags: []flags.Flag{flags.Bool("long", "many turns, one of which breaks a test: find it", &long)},
+		Run:   func(c *call.Call) error { return runDemo(c, long) },
 	}
 }
 
@@ -35,26 +40,31 @@ nothing needs to be installed but git.`,
 type demo struct {
 	c    *call.Call
 	at   demoHome
+	long bool
 	step int
 	seen map[string]bool // snapshots that were shown
 }
 
-func runDemo(c *call.Call) error {
+func runDemo(c *call.Call, long bool) error {
 	if c.JSON {
 		return missions.Errorf(missions.KindUsage, "leave out --json", "the demo is to be read by people")
 	}
-	at, err := makeDemoHome(c)
+	at, err := makeDemoHome(c, long)
 	if err != nil {
 		return err
 	}
-	d := &demo{c: c, at: at, seen: map[string]bool{}}
+	d := &demo{c: c, at: at, long: long, seen: map[string]bool{}}
 	c.Out.Line("%s  Everything happens below %s", c.Out.Paint(print.BoldCyan, "Umbra, a demo."), c.Out.Paint(print.Bold, at.dir))
 	c.Out.Line("An agent that follows a script stands in for Claude Code, in %s.", at.origin)
-	if err := errors.Join(d.tell(), d.stopDaemon()); err != nil {
+	tell, farewell := d.tell, d.farewell
+	if long {
+		tell, farewell = d.tellLong, d.farewellLong
+	}
+	if err := errors.Join(tell(), d.stopDaemon()); err != nil {
 		c.Out.Line("\nThe demo ended early. What it made is in %s", at.dir)
 		return errors.Join(err, c.Out.Flush())
 	}
-	d.farewell()
+	farewell()
 	return c.Out.Flush()
 }
 
@@ -220,27 +230,20 @@ func (d *demo) showSnapshots(mission string) error {
 	return p.Flush()
 }
 
-// farewell says what can be typed now. Each indented line works as it stands,
-// and is never cut.
+// farewell says what can be typed now.
 func (d *demo) farewell() {
 	p := d.c.Out
 	p.Line("\n%s", p.Paint(print.BoldCyan, "It is all still there. Begin with these two lines, then type what you like:"))
-	for _, l := range []struct{ command, what string }{
-		{". " + home.ShellQuote(filepath.Join(d.at.dir, "env")), ""},
-		{"cd " + home.ShellQuote(d.at.workspace), ""},
-		{"umbra log " + demoMission, "its snapshots, by turn"},
-		{"umbra show " + demoFork + "@3", "one turn: what was said and done"},
-		{"umbra diff " + demoMoment + " " + demoFork, "what the fork did"},
-		{"umbra fork " + demoMission + "@1 --name mine", "another fork: talk to it, exit ends it"},
-		{"umbra mission resume " + demoMission, "go on where the undo left it"},
-		{"umbra git log -p " + demoFork, "plain git, with diffs"},
-		{"umbra doctor", "check every invariant"},
-	} {
-		text := l.command
-		if l.what != "" {
-			text = fmt.Sprintf("%-32s", text)
-		}
-		p.Line("  %s%s", p.Paint(print.Cyan, text), p.Paint(print.Dim, l.what))
-	}
-	p.Line("When you have seen enough:\n  %s", p.Paint(print.Cyan, "umbra daemon stop; rm -rf "+home.ShellQuote(d.at.dir)))
+	d.suggest(d.beginLines()...)
+	d.suggest(
+		suggestion{"umbra log " + demoMission, "its snapshots, by turn"},
+		suggestion{"umbra show " + demoFork + "@3", "one turn: what was said and done"},
+		suggestion{"umbra diff " + demoMoment + " " + demoFork, "what the fork did"},
+		suggestion{"umbra fork " + demoMission + "@1 --name mine", "another fork: talk to it, exit ends it"},
+		suggestion{"umbra mission resume " + demoMission, "go on where the undo left it"},
+		suggestion{"umbra git log -p " + demoFork, "plain git, with diffs"},
+		suggestion{"umbra doctor", "check every invariant"},
+	)
+	p.Line("When you have seen enough:")
+	d.suggest(d.endLine())
 }

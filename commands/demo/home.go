@@ -29,7 +29,11 @@ const demoAgentScript = `#!/bin/sh
 exec "$(dirname "$0")/umbra" scripted-agent "$@"
 `
 
-func makeDemoHome(c *call.Call) (demoHome, error) {
+// path is one of the demo's own files.
+func (d demoHome) path(name string) string { return filepath.Join(d.dir, name) }
+
+// makeDemoHome makes the directory. The longer story has a small repository in any case.
+func makeDemoHome(c *call.Call, long bool) (demoHome, error) {
 	var d demoHome
 	if _, err := missions.LookPath("git", "", c.Getenv("PATH")); err != nil {
 		return d, missions.Errorf(missions.KindFailed, "install git 2.38 or newer", "the demo needs the git program, which is not installed")
@@ -51,7 +55,7 @@ func makeDemoHome(c *call.Call) (demoHome, error) {
 	d.dir, d.umbra, d.workspace = dir, filepath.Join(dir, "bin", "umbra"), filepath.Join(dir, "repository")
 	d.env = demoEnv(c, dir)
 	if err = d.furnish(c); err == nil {
-		err = d.makeRepository(c)
+		err = d.makeRepository(c, long)
 	}
 	if err != nil {
 		return d, errors.Join(err, os.RemoveAll(dir))

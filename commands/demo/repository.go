@@ -17,9 +17,9 @@ import (
 const demoModule = "github.com/umbra-vcs/umbra"
 
 // makeRepository makes the workspace: a clone of Umbra's own repository if the
-// demo is run in one, else a sample.
-func (d *demoHome) makeRepository(c *call.Call) error {
-	if top, ok := d.ownClone(c); ok {
+// demo is run in one and a small one is not asked for, else a sample.
+func (d *demoHome) makeRepository(c *call.Call, small bool) error {
+	if top, ok := d.ownClone(c); ok && !small {
 		// Another user's repository may be cloned: the person asked for it here.
 		trust := fmt.Sprintf("[safe]\n\tdirectory = %q\n", top)
 		if err := os.WriteFile(filepath.Join(d.dir, "home", ".gitconfig"), []byte(trust), 0o600); err != nil {

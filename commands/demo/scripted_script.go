@@ -78,6 +78,9 @@ func stepFor(prompt string) step {
 			{name: "Bash", target: "sed -i.bak 's/\"$/!\"/' greet.sh && rm greet.sh.bak"},
 		}, "greet.sh shouts."}
 	}
+	if s, ok := stepOfTill(prompt); ok {
+		return s
+	}
 	return step{[]toolUse{
 		{name: "Bash", target: "printf '%s\\n' " + home.ShellQuote(prompt) + " >> notes.txt"},
 	}, "My script has nothing for this, so I wrote it into notes.txt."}

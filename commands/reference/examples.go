@@ -129,7 +129,7 @@ func snapshotLessons() []lesson {
 		{"man", []string{"umbra man restore", "umbra man --dir man1"}, "completion"},
 		{"version", []string{"umbra version", "umbra version --json"}, "doctor, status"},
 		{"uninstall", []string{"umbra uninstall --dry-run", "umbra uninstall"}, "hooks uninstall, daemon uninstall, du"},
-		{"demo", []string{"umbra demo"}, "mission new, fork, restore"},
+		{"demo", []string{"umbra demo", "umbra demo --long"}, "mission new, fork, restore"},
 	}
 }
 
