@@ -64,8 +64,9 @@ type SearchHit struct {
 	In       SearchPlace `json:"in"`
 	Text     string      `json:"text"` // the line with the match, without secrets, and cut around it
 	Path     string      `json:"path,omitempty"`
-	Line     int         `json:"line,omitempty"` // of the file
-	Exit     string      `json:"exit,omitempty"` // the exit code of a command
+	Line     int         `json:"line,omitempty"`     // of the file
+	Exit     string      `json:"exit,omitempty"`     // the exit code of a command
+	Subagent string      `json:"subagent,omitempty"` // the agent's id of the subagent that said or did it, or was asked
 	Removed  bool        `json:"removed,omitempty"`
 	// Order tells hits of one time apart, for After.
 	Order string `json:"order"`

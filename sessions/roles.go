@@ -63,6 +63,16 @@ type SideChoosing interface {
 	SidesOf(conversation io.Reader, sides []string, open func(name string) (io.ReadCloser, error)) ([]string, error)
 }
 
+// Delegating is a Sided whose agent's subagents have conversations of their own, in side files
+// that Follow reads like the session's.
+type Delegating interface {
+	Adapter
+	Sided
+	// Subagent is the agent's id of the subagent whose conversation a side file is, by its
+	// name; false if it is none.
+	Subagent(side string) (id string, ok bool)
+}
+
 // WorktreeMaking is an Adapter whose agent's command may ask for a worktree of the
 // agent's own to work in.
 type WorktreeMaking interface {

@@ -126,6 +126,10 @@ func (c Conversation) Clone() Conversation {
 	if n := len(c.Turns); n > 0 {
 		last := &c.Turns[n-1]
 		last.Tools, last.Texts = slices.Clone(last.Tools), slices.Clone(last.Texts)
+		last.Subagents = slices.Clone(last.Subagents)
+		for i, s := range last.Subagents {
+			last.Subagents[i].Texts, last.Subagents[i].Tools = slices.Clone(s.Texts), slices.Clone(s.Tools)
+		}
 	}
 	return c
 }
@@ -163,6 +167,15 @@ type Turn struct {
 	// Refusal is what the agent says of the newest refusal of its API, as it says it;
 	// "" if there was none, or it does not tell.
 	Refusal string
+	// Subagents are what subagents said meanwhile, where that is in the session's own file.
+	Subagents []Subagent
+}
+
+// Subagent is what a subagent of an agent said within a turn.
+type Subagent struct {
+	ID    string // the agent's
+	Texts []Text // what it was asked is its "user"'s
+	Tools []Tool
 }
 
 // Text is something said: by the agent, or by its user within a turn.
@@ -207,16 +220,20 @@ type Follower interface {
 
 // ReadConversation is the conversation that all of r is. Its only errors are r's.
 func ReadConversation(a Adapter, r io.Reader) (Conversation, error) {
-	read := a.Follow()
+	return FeedAll(a.Follow(), r)
+}
+
+// FeedAll feeds a parser all of r, and is the conversation then. Its only errors are r's.
+func FeedAll(to Follower, r io.Reader) (Conversation, error) {
 	buf := make([]byte, 1<<20)
 	for {
 		n, err := r.Read(buf)
-		read.Feed(buf[:n])
+		to.Feed(buf[:n])
 		if errors.Is(err, io.EOF) {
-			return read.Conversation(), nil
+			return to.Conversation(), nil
 		}
 		if err != nil {
-			return read.Conversation(), fmt.Errorf("read session: %w", err)
+			return to.Conversation(), fmt.Errorf("read session: %w", err)
 		}
 	}
 }

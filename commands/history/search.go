@@ -23,10 +23,10 @@ func Search() *call.Verb {
 	var o searchOptions
 	return &call.Verb{
 		Name: "search", Args: "QUERY…", Min: 1, Max: call.AnyNumber, Short: "find the moments at which something was said or done, newest first",
-		Long: `It looks in what people asked and agents answered, in tool calls with their commands and
-exit codes, in the messages of snapshots and in the names of files: of every mission of
-every project, the closed and imported ones, those in the trash and those that were fetched
-from a remote too.
+		Long: `It looks in what people asked and agents and their subagents answered, in tool calls with
+their commands and exit codes, in the messages of snapshots and in the names of files: of
+every mission of every project, the closed and imported ones, those in the trash and those
+that were fetched from a remote too.
 All words of QUERY are to be in one message, call, name or line, in capitals or not. A
 "quoted text", with its quotes, is to be there as it is. A path or a content is found once,
 where it came about. What forks share is found at the mission where it was said.`,
@@ -156,6 +156,9 @@ func hitText(hit missions.SearchHit) string {
 		text = fmt.Sprintf("%s:%d: %s", print.Clean(hit.Path), hit.Line, text)
 	case hit.Exit != "":
 		text += " (exit " + print.Clean(hit.Exit) + ")"
+	}
+	if hit.Subagent != "" {
+		text += " (in a subagent)"
 	}
 	if hit.Removed {
 		text += " (in the trash)"

@@ -162,10 +162,18 @@ func (f found) lines(m *model, width int) []line {
 		address := ansi.Truncate(m.o.Clean(hit.Address), widest, "…")
 		lines = append(lines, line{
 			{point + address + strings.Repeat(" ", widest-ansi.StringWidth(address)), tone},
-			{fmt.Sprintf("  %-8s  ", hit.In), dim}, {m.o.Clean(hit.Text), plain},
+			{fmt.Sprintf("  %-8s  ", hit.In), dim}, {m.o.Clean(hit.Text) + inSubagent(hit), plain},
 		})
 	}
 	return lines
+}
+
+// inSubagent says that a subagent said it, or was asked.
+func inSubagent(hit missions.SearchHit) string {
+	if hit.Subagent == "" {
+		return ""
+	}
+	return " (in a subagent)"
 }
 
 func (f found) keys(*model) string {

@@ -26,10 +26,12 @@ func (s *service) Search(_ context.Context, r missions.SearchRequest) (missions.
 		return missions.SearchResult{Hits: []missions.SearchHit{gone, hit("work/far@2", "work/far", "", "e", "fetched")}}, nil
 	}
 	other, demo := s.logs["other"], s.logs["demo"]
+	far := hit("far@1", "far", "elsewhere", "f", "far away")
+	far.Subagent = "a1f"
 	return missions.SearchResult{More: true, Hits: []missions.SearchHit{
 		hit("demo@3", "demo", "", demo[4].ID, "wish \x1bnumber 3"),
 		hit("french@1", "french", "", other[1].ID, "en français"),
-		hit("far@1", "far", "elsewhere", "f", "far away"),
+		far,
 	}}, nil
 }
 
@@ -39,7 +41,7 @@ func TestSearch(t *testing.T) {
 	x := begin(t, s, 100, 24)
 	x.keys("/", "state:idle", "tab").sees("search all missions").keys("tab").sees("filter").keys("ctrl+u", "tab", "nothing", "enter").sees("0 moments")
 	x.keys("/", "ctrl+u", "wrong", "enter").sees("a quote is open (close it)").misses("moments")
-	x.keys("/", "tab", "wish", "enter").sees("the newest 3 moments", "> demo@3", "français", "far away").misses("\x1bnumber")
+	x.keys("/", "tab", "wish", "enter").sees("the newest 3 moments", "> demo@3", "français", "far away (in a subagent)").misses("\x1bnumber")
 
 	x.keys("j", "j").sees("5 moments, newest first", "of the trash").keys("enter").sees("far is of another project: umbra show far@1")
 	x.keys("j", "enter").sees("gone is in the trash: umbra trash restore gone")

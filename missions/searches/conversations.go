@@ -22,14 +22,16 @@ type conversationSearch struct {
 	known   map[sessionID][]*run
 	newest  time.Time
 	seen    map[said]bool // what several runs may hold
-	left    *runSearch    // of a session of one run; nil: not begun
+	heard   map[said]*subagentFile
+	left    *runSearch // of a session of one run; nil: not begun
 }
 
 // said tells something that was said from everything else in a session.
 type said struct {
-	in   missions.SearchPlace
-	at   int64
-	text string
+	in       missions.SearchPlace
+	at       int64
+	text     string
+	subagent string
 }
 
 // utterance is a text of a conversation.
@@ -40,6 +42,10 @@ type utterance struct {
 	place int64 // where its line ends in the file
 	n     int   // its number in the turn
 	tool  *sessions.Tool
+	// subagent is the one that it was said by, or to; "" for the agent itself. In a file of
+	// its own, moment is the snapshot that shows it.
+	subagent string
+	moment   func() projects.NumberedSnapshot
 }
 
 // search looks through the next piece of a session.
@@ -239,7 +245,7 @@ func (t *conversationSearch) searchTurn(page *page, r *run, turn conversations.P
 			continue
 		}
 		if len(t.runs) > 1 {
-			one := said{u.in, u.at.UnixNano(), u.text}
+			one := said{u.in, u.at.UnixNano(), u.text, u.subagent}
 			if t.seen[one] {
 				continue
 			}
@@ -261,16 +267,22 @@ func (t *conversationSearch) take(page *page, r *run, u utterance) {
 		when = t.newest
 	}
 	hit := missions.SearchHit{At: when.UTC(), Order: fmt.Sprintf("%s %s %016x %d", r.snapshots[0].ID, u.in, u.place, u.n)}
+	if u.subagent != "" {
+		hit.Order += " " + u.subagent
+	}
 	if !page.wants(hit) {
 		return
 	}
 	clean, prompt := redact(u), ""
-	if u.in == missions.SearchPrompts {
+	if u.in == missions.SearchPrompts && u.subagent == "" {
 		prompt = clean
 	}
 	order := hit.Order
-	hit = t.hitAt(r.mission, r.momentOf(u.place, prompt, u.n == 0), when, u.in)
-	hit.Order, hit.Agent = order, r.meta.Agent
+	if u.moment == nil {
+		u.moment = func() projects.NumberedSnapshot { return r.momentOf(u.place, prompt, u.n == 0) }
+	}
+	hit = t.hitAt(r.mission, u.moment(), when, u.in)
+	hit.Order, hit.Agent, hit.Subagent = order, r.meta.Agent, u.subagent
 	hit.Text, _ = page.query.line(clean)
 	if u.tool != nil {
 		hit.Exit = u.tool.Exit
@@ -289,7 +301,7 @@ func redact(u utterance) string {
 	return projects.RedactTarget(u.text)
 }
 
-// utterances are the texts of a turn.
+// utterances are the texts of a turn, and what subagents said within it.
 func utterances(turn conversations.PlacedTurn) func(func(utterance) bool) {
 	return func(yield func(utterance) bool) {
 		n := 0
@@ -301,33 +313,44 @@ func utterances(turn conversations.PlacedTurn) func(func(utterance) bool) {
 			n++
 			return yield(u)
 		}
-		if !give(utterance{in: missions.SearchPrompts, text: turn.Prompt, at: turn.At, place: turn.Place + 1}) {
+		if !give(utterance{in: missions.SearchPrompts, text: turn.Prompt, at: turn.At, place: turn.Place + 1}) ||
+			!giveSpoken(turn.Place, sessions.Subagent{Texts: turn.Texts, Tools: turn.Tools}, give) {
 			return
 		}
-		for _, text := range turn.Texts {
-			in := missions.SearchAnswers
-			if text.Role == "user" {
-				in = missions.SearchPrompts
-			}
-			if !give(utterance{in: in, text: text.Text, at: text.At, place: turn.Place + text.Stop}) {
-				return
-			}
-		}
-		for i := range turn.Tools {
-			tool := &turn.Tools[i]
-			in := missions.SearchTools
-			if isCommand(tool.Name) {
-				in = missions.SearchCommands
-			}
-			if !give(utterance{in: in, text: toolText(tool), at: tool.At, place: turn.Place + tool.Stop, tool: tool}) {
-				return
-			}
-			out := utterance{in: missions.SearchOutput, text: tool.Output, at: tool.At, place: turn.Place + tool.OutputStop, tool: tool}
-			if tool.Output != "" && !give(out) {
+		for _, of := range turn.Subagents {
+			if !giveSpoken(turn.Place, of, give) {
 				return
 			}
 		}
 	}
+}
+
+// giveSpoken gives what was said and done from a place on.
+func giveSpoken(place int64, of sessions.Subagent, give func(utterance) bool) bool {
+	for _, text := range of.Texts {
+		in := missions.SearchAnswers
+		if text.Role == "user" {
+			in = missions.SearchPrompts
+		}
+		if !give(utterance{in: in, text: text.Text, at: text.At, place: place + text.Stop, subagent: of.ID}) {
+			return false
+		}
+	}
+	for i := range of.Tools {
+		tool := &of.Tools[i]
+		in := missions.SearchTools
+		if isCommand(tool.Name) {
+			in = missions.SearchCommands
+		}
+		if !give(utterance{in: in, text: toolText(tool), at: tool.At, place: place + tool.Stop, tool: tool, subagent: of.ID}) {
+			return false
+		}
+		out := utterance{in: missions.SearchOutput, text: tool.Output, at: tool.At, place: place + tool.OutputStop, tool: tool, subagent: of.ID}
+		if tool.Output != "" && !give(out) {
+			return false
+		}
+	}
+	return true
 }
 
 // toolText is what can be found of a tool call: its name, what it was given, what the model

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/umbra-vcs/umbra/gitstore"
@@ -138,6 +139,15 @@ func (w *indexWriter) addAll(ctx context.Context, past *past) error {
 			}
 		}
 	}
+	for _, runs := range bySession {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		slices.SortStableFunc(runs, compareRuns)
+		if err := w.addSubagents(runs, bySession); err != nil {
+			w.Logger.Info("index what subagents said", "mission", runs[0].mission.Name, "error", err) // a search says so
+		}
+	}
 	return ctx.Err()
 }
 
@@ -148,6 +158,16 @@ func (w *indexWriter) noteUse(r *run, t conversations.TurnRange) {
 		}
 	}
 	w.useful[indexKey(t.Record, t)] = whole
+}
+
+// note takes a text into a piece.
+func (w *indexWriter) note(piece *trigrams.Piece, u utterance) {
+	w.set.Add(fold(u.text))
+	if year := u.at.Year(); year < 1700 || year > 2200 { // none, or none that is believed
+		piece.Newest, piece.Oldest = end, beginning
+	} else {
+		piece.Newest, piece.Oldest = max(piece.Newest, u.at.UnixNano()), min(piece.Oldest, u.at.UnixNano())
+	}
 }
 
 // add indexes a stretch of a conversation, piece by piece.
@@ -178,12 +198,7 @@ func (w *indexWriter) add(ctx context.Context, r *run, t conversations.TurnRange
 			return failed
 		}
 		for u := range utterances(turn) {
-			w.set.Add(fold(u.text))
-			if year := u.at.Year(); year < 1700 || year > 2200 { // none, or none that is believed
-				piece.Newest, piece.Oldest = end, beginning
-			} else {
-				piece.Newest, piece.Oldest = max(piece.Newest, u.at.UnixNano()), min(piece.Oldest, u.at.UnixNano())
-			}
+			w.note(&piece, u)
 		}
 		if turn.From != "" && (len(piece.From) == 0 || piece.From[len(piece.From)-1] != turn.From) {
 			piece.From = append(piece.From, turn.From)

@@ -26,6 +26,7 @@ type run struct {
 	before    []projects.NumberedSnapshot // the mission's snapshots before those, oldest first
 	meta      records.SessionMeta         // of the newest
 	lengths   map[int]int64               // of conversations, by the places of their snapshots
+	sides     map[int]map[string]gitstore.ID
 }
 
 // conversationSources are the sessions of a project. What forks share is said once: each
@@ -46,12 +47,17 @@ func (s *scope) conversationSources(p *past, bySession map[sessionID][]*run) (so
 				newest = s.Now()
 			}
 		}
-		slices.SortStableFunc(runs, func(a, b *run) int { return a.snapshots[0].At.Compare(b.snapshots[0].At) })
+		slices.SortStableFunc(runs, compareRuns)
 		t := &conversationSearch{scope: s, project: p.project, runs: runs, known: bySession, newest: newest}
 		sources = append(sources, source{newest, t.search})
+		if _, ok := s.delegating(runs[0]); ok {
+			sources = append(sources, source{newest, t.searchSubagents})
+		}
 	}
 	return sources
 }
+
+func compareRuns(a, b *run) int { return a.snapshots[0].At.Compare(b.snapshots[0].At) }
 
 // findRuns finds the runs of a project's snapshots.
 func findRuns(ctx context.Context, p *past, all []ownedSnapshot) (list []*run) {
@@ -98,7 +104,7 @@ func splitRuns(m *projects.Mission, list []projects.NumberedSnapshot) ([]*run, e
 		if last.SessionID == "" {
 			return nil, nil
 		}
-		return []*run{{mission: m, snapshots: list, meta: last, lengths: map[int]int64{}}}, nil
+		return []*run{{mission: m, snapshots: list, meta: last, lengths: map[int]int64{}, sides: map[int]map[string]gitstore.ID{}}}, nil
 	}
 	half := len(list) / 2
 	before, err := splitRuns(m, list[:half])

@@ -22,7 +22,7 @@ func indexDir(p *projects.Project) string { return filepath.Join(p.Dir, "search"
 // readerVersion is the version of what reads conversations: another one may find other
 // texts in the same bytes, so what it has indexed counts for nothing.
 var readerVersion = sync.OnceValue(func() string {
-	version := "5"
+	version := "6"
 	if info, ok := debug.ReadBuildInfo(); ok {
 		version += " " + info.Main.Version
 		for _, s := range info.Settings {

@@ -71,7 +71,7 @@ func modeInHistory(file string) fs.FileMode {
 
 // sidePath is where the copy's side file goes; "" for one that stays shared.
 func sidePath(a Adapter, env sessions.Environ, name string, to sessions.Rewrite) string {
-	root, dir := a.Root(env), a.projectDir(env, to.NewCwd)
+	root, dir := a.Root(env), projectDir(env, to.NewCwd)
 	rest := name[strings.IndexByte(name, '/')+1:]
 	switch {
 	case strings.HasPrefix(name, placeHistory):
@@ -84,7 +84,7 @@ func sidePath(a Adapter, env sessions.Environ, name string, to sessions.Rewrite)
 		}
 		return filepath.Join(root, "todos", to.NewID+"-agent-"+path.Base(rest))
 	case strings.HasPrefix(name, placeAgents):
-		if a.projectDir(env, to.OldCwd) == dir {
+		if projectDir(env, to.OldCwd) == dir {
 			return ""
 		}
 		return filepath.Join(dir, path.Base(rest))

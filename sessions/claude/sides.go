@@ -49,6 +49,18 @@ func (a Adapter) Sides(env sessions.Environ, s sessions.Session) ([]sessions.Sid
 	return list.sides, nil
 }
 
+// Subagent implements sessions.Delegating.
+func (Adapter) Subagent(side string) (id string, ok bool) {
+	for _, place := range []string{"subagents/", placeAgents} {
+		if name, below := strings.CutPrefix(side, place); below {
+			name, is := strings.CutSuffix(path.Base(name), transcriptExt)
+			id, called := strings.CutPrefix(name, "agent-")
+			return id, is && called
+		}
+	}
+	return "", false
+}
+
 type sideList struct{ sides []sessions.Side }
 
 func (l *sideList) add(name, path string, info fs.FileInfo) {

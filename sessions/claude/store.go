@@ -33,8 +33,8 @@ func (Adapter) Root(env sessions.Environ) string {
 // projectDir is the directory of cwd's transcripts. CLAUDE_CODE_PROJECT_DIR_NAME
 // counts only together with CLAUDE_CONFIG_DIR, and not with every version (2.1.197
 // ignores it, 2.1.329 does not): it is believed once such a directory is there.
-func (a Adapter) projectDir(env sessions.Environ, cwd string) string {
-	projects := filepath.Join(a.Root(env), "projects")
+func projectDir(env sessions.Environ, cwd string) string {
+	projects := filepath.Join(Adapter{}.Root(env), "projects")
 	if over := env.Vars[varProjectDir]; env.Vars[varConfigDir] != "" && isDirName(over) {
 		if info, err := os.Stat(filepath.Join(projects, over)); err == nil && info.IsDir() {
 			return filepath.Join(projects, over)
@@ -76,7 +76,7 @@ func (Adapter) NewID(random string, _ time.Time) string { return random }
 
 // Path is where Claude Code running in cwd keeps the session with that id.
 func (a Adapter) Path(env sessions.Environ, cwd, id string) string {
-	return filepath.Join(a.projectDir(env, cwd), id+transcriptExt)
+	return filepath.Join(projectDir(env, cwd), id+transcriptExt)
 }
 
 // Open reads a session's identity. Its id is the file's name: that is what
@@ -102,7 +102,7 @@ func (Adapter) Open(path string) (sessions.Session, error) {
 // their session's, or are called otherwise.
 func (a Adapter) Stored(env sessions.Environ) iter.Seq[string] {
 	return func(yield func(string) bool) {
-		projects := filepath.Join(a.Root(env), "projects")
+		projects := filepath.Join(Adapter{}.Root(env), "projects")
 		dirs, _ := os.ReadDir(projects)
 		for _, dir := range dirs {
 			files, _ := os.ReadDir(filepath.Join(projects, dir.Name()))

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/umbra-vcs/umbra/sessions"
+	"github.com/umbra-vcs/umbra/sessions/sessionstest"
 )
 
 const (
@@ -58,6 +59,7 @@ func TestSubagents(t *testing.T) {
 	if err != nil || len(sides) != 2 || !strings.HasSuffix(sides[0].Name, subID+".jsonl") || !strings.HasSuffix(sides[1].Name, subSub+".jsonl") {
 		t.Fatalf("sides %+v, %v", sides, err)
 	}
+	sessionstest.Subagent(t, a, sides[0].Name, subID, []byte(saved(t, sides[0].Path)), "in /w", "found it", "ancestors/"+sides[0].Name, filepath.Base(sides[0].Name))
 	names, to := []string{sides[0].Name, sides[1].Name}, fork("/w", "/n")
 	to.NewID = newID // a day later than the subagents
 	files, err := a.PlaceSides(env, names, func(name string) (io.ReadCloser, error) {

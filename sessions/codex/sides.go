@@ -134,7 +134,7 @@ func (a Adapter) PlaceSides(env sessions.Environ, sides []string, open func(name
 			return nil, fmt.Errorf("place side file %q: not a name of a side file", name)
 		}
 		if (ancestor || to.OldID == to.NewID) && storeOf(env).segment(segmentOf(path.Base(rel))) == "" {
-			files = append(files, a.putBack(env, name, rel, open))
+			files = append(files, putBack(a.Root(env), name, rel, open))
 		}
 	}
 	return files, nil
@@ -144,6 +144,11 @@ func (a Adapter) PlaceSides(env sessions.Environ, sides []string, open func(name
 func isAgent(name string) bool {
 	base, ok := strings.CutPrefix(name, placeAgents)
 	return ok && base == path.Base(base) && idOf(base) != ""
+}
+
+// Subagent implements sessions.Delegating.
+func (Adapter) Subagent(side string) (id string, ok bool) {
+	return idOf(path.Base(side)), isAgent(side)
 }
 
 // copied are the ids of the subagents among side files.
@@ -157,8 +162,8 @@ func copied(sides []string) (ids []string) {
 }
 
 // putBack is a rollout as it was, where it was.
-func (a Adapter) putBack(env sessions.Environ, name, rel string, open func(name string) (io.ReadCloser, error)) sessions.File {
-	return sessions.File{Path: filepath.Join(a.Root(env), filepath.FromSlash(rel)), Mode: sideMode, Write: func(w io.Writer) error {
+func putBack(root, name, rel string, open func(name string) (io.ReadCloser, error)) sessions.File {
+	return sessions.File{Path: filepath.Join(root, filepath.FromSlash(rel)), Mode: sideMode, Write: func(w io.Writer) error {
 		r, err := open(name)
 		if err != nil {
 			return fmt.Errorf("read side file %s: %w", name, err)

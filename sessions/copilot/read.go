@@ -1,6 +1,8 @@
 package copilot
 
 import (
+	"slices"
+
 	"github.com/umbra-vcs/umbra/sessions"
 	"github.com/umbra-vcs/umbra/sessions/jsonlines"
 	"github.com/umbra-vcs/umbra/sessions/jsontext"
@@ -57,6 +59,7 @@ func (p *parser) line(b []byte, start int64) error {
 		p.used(l)
 		return nil
 	case l.agent != "":
+		p.delegated(l, stop)
 		return nil
 	case l.kind == typePrompt:
 		p.prompt(l, start, stop)
@@ -142,32 +145,82 @@ func (p *parser) used(l line) {
 	}
 }
 
+// delegated takes a line of a subagent's into the turn that it stands in.
+func (p *parser) delegated(l line, stop int64) {
+	t := p.last()
+	if t == nil {
+		return
+	}
+	at := slices.IndexFunc(t.Subagents, func(s sessions.Subagent) bool { return s.ID == l.agent })
+	s := sessions.Subagent{ID: l.agent}
+	if at >= 0 {
+		s = t.Subagents[at]
+	}
+	switch l.kind {
+	case typePrompt, typeAnswer:
+		s.Texts = said(s.Texts, l, stop-t.Start)
+		s.Tools = append(s.Tools, calledAt(l, stop-t.Start)...)
+	case typeResult:
+		p.end(l, s.Tools, stop-t.Start)
+	default:
+		return
+	}
+	if at >= 0 {
+		t.Subagents[at] = s
+	} else {
+		t.Subagents = append(t.Subagents, s)
+	}
+}
+
+// said adds the words of a line that ends at a place of its turn.
+func said(texts []sessions.Text, l line, stop int64) []sessions.Text {
+	role := "assistant"
+	if l.kind == typePrompt {
+		role = "user"
+	}
+	if text := l.text("content"); text != "" {
+		texts = append(texts, sessions.Text{Role: role, Text: text, At: l.at, Stop: stop})
+	}
+	return texts
+}
+
+// calledAt are the calls of a line that ends at a place of its turn.
+func calledAt(l line, stop int64) []sessions.Tool {
+	calls := l.calls()
+	for i := range calls {
+		calls[i].At, calls[i].Stop = l.at, stop
+	}
+	return calls
+}
+
 func (p *parser) answer(l line, t *sessions.Turn, stop int64) {
 	p.conv.State = sessions.StateRunning
-	if text := l.text("content"); text != "" {
-		t.Texts = append(t.Texts, sessions.Text{Role: "assistant", Text: text, At: l.at, Stop: stop - t.Start})
-	}
-	calls := l.calls()
+	t.Texts = said(t.Texts, l, stop-t.Start)
+	calls := calledAt(l, stop-t.Start)
 	p.answered = len(calls) == 0
 	for _, call := range calls {
-		call.At, call.Stop = l.at, stop-t.Start
 		t.Tools = append(t.Tools, call)
 		p.open.Begin(call)
 	}
 }
 
 func (p *parser) result(l line, t *sessions.Turn, stop int64) {
+	p.open.End(l.text("toolCallId"))
+	p.end(l, t.Tools, stop-t.Start)
+}
+
+// end gives a call its result, whose line ends at a place of the turn.
+func (p *parser) end(l line, calls []sessions.Tool, stop int64) {
 	id := l.text("toolCallId")
-	p.open.End(id)
-	for i := range t.Tools {
-		call := &t.Tools[i]
+	for i := range calls {
+		call := &calls[i]
 		if call.ID != id {
 			continue
 		}
 		call.Done, call.Failed = true, !jsontext.IsTrue(jsontext.Lookup(l.data, "success"))
 		call.Exit = string(jsontext.Lookup(jsontext.Lookup(l.data, "shellExecution"), "exitCode"))
 		if p.keeps {
-			call.Keep(l.result(), stop-t.Start)
+			call.Keep(l.result(), stop)
 		}
 	}
 }

@@ -47,6 +47,13 @@ func (a Adapter) Sides(_ sessions.Environ, s sessions.Session) ([]sessions.Side,
 	return sides, nil
 }
 
+// Subagent implements sessions.Delegating.
+func (Adapter) Subagent(side string) (id string, ok bool) {
+	name, below := strings.CutPrefix(side, placeAgents)
+	id, is := strings.CutSuffix(name, fileExt)
+	return id, below && is
+}
+
 // isName reports whether an id can be a directory's name that is nobody else's.
 func isName(id string) bool {
 	switch id {

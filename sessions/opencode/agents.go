@@ -59,6 +59,13 @@ func (Adapter) Sides(_ sessions.Environ, s sessions.Session) ([]sessions.Side, e
 	return sides, nil
 }
 
+// Subagent implements sessions.Delegating.
+func (Adapter) Subagent(side string) (id string, ok bool) {
+	name, below := strings.CutPrefix(side, placeAgents)
+	id, is := strings.CutSuffix(name, transcriptExt)
+	return id, below && is && isID(id)
+}
+
 // PlaceSides places a copy of what each subagent said, under an id of its own, and
 // the marks that it and the session are still to be imported. A subagent that was
 // at work is cut as its session is; one that had said nothing yet is left out.
@@ -67,9 +74,8 @@ func (a Adapter) PlaceSides(env sessions.Environ, sides []string, open func(stri
 	session, turn := a.Path(env, to.NewCwd, to.NewID), turnOf(to.OldID, to.NewID)
 	files := []sessions.File{markOf(session)}
 	for _, name := range sides {
-		rest, named := strings.CutPrefix(name, placeAgents)
-		id, is := strings.CutSuffix(rest, transcriptExt)
-		if !named || !is || !isID(id) {
+		id, is := a.Subagent(name)
+		if !is {
 			return nil, fmt.Errorf("place side file %q: not a name of a side file", name)
 		}
 		moved := turn.session([]byte(id))

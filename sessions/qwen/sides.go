@@ -52,6 +52,12 @@ func (Adapter) Sides(_ sessions.Environ, s sessions.Session) ([]sessions.Side, e
 	return sides, nil
 }
 
+// Subagent implements sessions.Delegating: what is noted of a subagent is no conversation.
+func (Adapter) Subagent(side string) (id string, ok bool) {
+	id, of := agentOf(side)
+	return id, of && !strings.HasSuffix(side, agentNotes)
+}
+
 // SidesOf implements sessions.SideChoosing: a subagent that was begun after the cut would be
 // restored with the copy, whose model is told of it.
 func (Adapter) SidesOf(conversation io.Reader, sides []string, open func(string) (io.ReadCloser, error)) ([]string, error) {
