@@ -12,6 +12,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/failpoint"
+	"github.com/umbra-vcs/umbra/gitstore/objects"
 	"github.com/umbra-vcs/umbra/gitstore/shadow"
 )
 
@@ -50,7 +51,7 @@ const borrowAttempts = 3
 // count as well, from being nil too. What was borrowed is durable when Borrow
 // returns. An error is one of this store; what is wrong with the user's only
 // means that less is had.
-func Borrow(ctx context.Context, s *shadow.Store, from *shadow.Objects, wanted []Wanted) (Borrowed, error) {
+func Borrow(ctx context.Context, s *shadow.Store, from *objects.Reader, wanted []Wanted) (Borrowed, error) {
 	return (&borrowing{store: s, from: from, ctx: ctx, link: os.Link}).borrow(wanted)
 }
 
@@ -59,7 +60,7 @@ func (b *borrowing) borrow(wanted []Wanted) (Borrowed, error) {
 	b.collect(wanted)
 	at := s.Locate(b.ids)
 	var err error
-	if b.from != nil && slices.ContainsFunc(at, shadow.Location.Nowhere) {
+	if b.from != nil && slices.ContainsFunc(at, objects.Location.Nowhere) {
 		at, err = b.bring(at)
 	}
 	if err == nil {
@@ -75,7 +76,7 @@ func (b *borrowing) borrow(wanted []Wanted) (Borrowed, error) {
 // borrowing is one Borrow.
 type borrowing struct {
 	store *shadow.Store
-	from  *shadow.Objects
+	from  *objects.Reader
 	ctx   context.Context
 	link  func(from, to string) error // os.Link, but for tests
 
@@ -111,7 +112,7 @@ func (b *borrowing) collect(wanted []Wanted) {
 }
 
 // bring links what is missing, and tells where everything is then.
-func (b *borrowing) bring(at []shadow.Location) ([]shadow.Location, error) {
+func (b *borrowing) bring(at []objects.Location) ([]objects.Location, error) {
 	for attempt := 0; ; attempt++ {
 		again, err := b.fetch(at)
 		if err != nil {
@@ -129,7 +130,7 @@ func (b *borrowing) bring(at []shadow.Location) ([]shadow.Location, error) {
 
 // fetch links what holds the ids that are nowhere yet. It reports whether some
 // vanished meanwhile.
-func (b *borrowing) fetch(at []shadow.Location) (again bool, err error) {
+func (b *borrowing) fetch(at []objects.Location) (again bool, err error) {
 	var missing []gitstore.ID
 	var sizes []int64
 	for i := range at {
@@ -137,7 +138,7 @@ func (b *borrowing) fetch(at []shadow.Location) (again bool, err error) {
 			missing, sizes = append(missing, b.ids[i]), append(sizes, b.sizes[i])
 		}
 	}
-	worth := map[*shadow.Pack]int64{}
+	worth := map[*objects.Pack]int64{}
 	loose := map[gitstore.ID]string{}
 	for i, l := range b.from.Locate(missing) {
 		switch {
@@ -207,7 +208,7 @@ func (b *borrowing) linkOne(id gitstore.ID, path string) (gone bool, err error) 
 // compare looks for the size of each blob that is here. What is not of the size
 // that its file has, or can't be read, is distrusted: the file may turn out to
 // hold just that blob, and then it is to be written.
-func (b *borrowing) compare(at []shadow.Location, wanted []Wanted) error {
+func (b *borrowing) compare(at []objects.Location, wanted []Wanted) error {
 	const workers = 2
 	right := make([]bool, len(at))
 	broken := make([]bool, len(at))

@@ -14,6 +14,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/git"
+	"github.com/umbra-vcs/umbra/gitstore/objects"
 	"github.com/umbra-vcs/umbra/gitstore/shadow"
 	"github.com/umbra-vcs/umbra/gitstore/storetest"
 	"github.com/umbra-vcs/umbra/gitstore/upkeep"
@@ -56,9 +57,9 @@ func (l *lender) write(name, content string) {
 	storetest.NoErr(l.t, os.WriteFile(path, []byte(content), 0o644))
 }
 
-func (l *lender) objects() *shadow.Objects {
+func (l *lender) objects() *objects.Reader {
 	l.t.Helper()
-	o := storetest.Must[*shadow.Objects](l.t)(shadow.OpenObjects(filepath.Join(l.dir, ".git")))
+	o := storetest.Must[*objects.Reader](l.t)(objects.Open(filepath.Join(l.dir, ".git")))
 	l.t.Cleanup(func() { o.Close() })
 	return o
 }
@@ -77,7 +78,7 @@ func (l *lender) tree() (gitstore.ID, []Wanted) {
 }
 
 // publish takes a snapshot of the tree, by name only where its objects are here.
-func publish(t testing.TB, s *shadow.Store, tree gitstore.ID, from *shadow.Objects) {
+func publish(t testing.TB, s *shadow.Store, tree gitstore.ID, from *objects.Reader) {
 	t.Helper()
 	ctx := context.Background()
 	b := s.NewBatch()
@@ -105,13 +106,13 @@ func (l *lender) packs() []string {
 	return names
 }
 
-func borrow(t testing.TB, s *shadow.Store, from *shadow.Objects, wanted []Wanted) Borrowed {
+func borrow(t testing.TB, s *shadow.Store, from *objects.Reader, wanted []Wanted) Borrowed {
 	t.Helper()
 	return borrowBy(t, os.Link, s, from, wanted)
 }
 
 // borrowBy is borrow with another way to link.
-func borrowBy(t testing.TB, link func(from, to string) error, s *shadow.Store, from *shadow.Objects, wanted []Wanted) Borrowed {
+func borrowBy(t testing.TB, link func(from, to string) error, s *shadow.Store, from *objects.Reader, wanted []Wanted) Borrowed {
 	t.Helper()
 	b := storetest.Must[Borrowed](t)((&borrowing{store: s, from: from, ctx: context.Background(), link: link}).borrow(wanted))
 	if len(b.Have) != len(wanted) {

@@ -16,6 +16,7 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/failpoint"
 	"github.com/umbra-vcs/umbra/gitstore/flock"
+	"github.com/umbra-vcs/umbra/gitstore/objects"
 	"github.com/umbra-vcs/umbra/gitstore/shadow"
 )
 
@@ -23,8 +24,8 @@ import (
 // since a reader looks for the index and a repack for the .keep. While that
 // goes on a flock on the pack (the same file in both places, or the copy) keeps
 // Sweep from taking it for left behind. It reports gone if the pack was removed meanwhile.
-func (b *borrowing) pack(p *shadow.Pack, worth int64) (gone bool, err error) {
-	f, _, err := shadow.OpenObjectFile(p.Base + ".pack")
+func (b *borrowing) pack(p *objects.Pack, worth int64) (gone bool, err error) {
+	f, _, err := objects.OpenFile(p.Base + ".pack")
 	if err != nil {
 		return errors.Is(err, fs.ErrNotExist), nil
 	}
@@ -51,13 +52,13 @@ func (b *borrowing) pack(p *shadow.Pack, worth int64) (gone bool, err error) {
 	switch {
 	case err == nil:
 	case errors.Is(err, fs.ErrNotExist):
-		b.drop(own + shadow.KeepSuffix)
+		b.drop(own + objects.KeepSuffix)
 		return true, nil
 	case errors.Is(err, errNotWorth):
-		b.drop(own + shadow.KeepSuffix)
+		b.drop(own + objects.KeepSuffix)
 		return false, nil
 	default:
-		b.drop(own + shadow.KeepSuffix)
+		b.drop(own + objects.KeepSuffix)
 		return false, err
 	}
 	failpoint.Hit("borrow.index")
@@ -139,7 +140,7 @@ func noLink(err error) bool {
 }
 
 func (b *borrowing) copy(from, to string, worth int64) error {
-	src, info, err := shadow.OpenObjectFile(from)
+	src, info, err := objects.OpenFile(from)
 	if errors.Is(err, fs.ErrPermission) || errors.Is(err, gitstore.ErrDamaged) {
 		return errNotWorth
 	}
@@ -181,8 +182,8 @@ func (b *borrowing) copy(from, to string, worth int64) error {
 
 // drop takes back a name that was made here for nothing.
 func (b *borrowing) drop(path string) {
-	if base, ok := strings.CutSuffix(path, ".pack"); ok || strings.HasSuffix(path, shadow.KeepSuffix) {
-		if base = strings.TrimSuffix(base, shadow.KeepSuffix); shadow.IsThere(base + ".idx") {
+	if base, ok := strings.CutSuffix(path, ".pack"); ok || strings.HasSuffix(path, objects.KeepSuffix) {
+		if base = strings.TrimSuffix(base, objects.KeepSuffix); shadow.IsThere(base + ".idx") {
 			return // another process has brought the whole of it
 		}
 	}
@@ -191,13 +192,13 @@ func (b *borrowing) drop(path string) {
 
 // sync makes durable what is here of what was wanted, whoever has brought it:
 // the content of files that are new, and all names.
-func (b *borrowing) sync(at []shadow.Location) error {
+func (b *borrowing) sync(at []objects.Location) error {
 	failpoint.Hit("borrow.sync")
 	var found shadow.Relied
 	found.OnAll(at, b.ids)
 	brought := maps.Clone(found.Packs)
-	maps.DeleteFunc(brought, func(p *shadow.Pack, _ bool) bool { return !b.own[p.Base] })
-	maps.DeleteFunc(found.Packs, func(p *shadow.Pack, _ bool) bool { return b.own[p.Base] })
+	maps.DeleteFunc(brought, func(p *objects.Pack, _ bool) bool { return !b.own[p.Base] })
+	maps.DeleteFunc(found.Packs, func(p *objects.Pack, _ bool) bool { return b.own[p.Base] })
 	if err := b.syncBrought(&found); err != nil {
 		return err
 	}
@@ -249,5 +250,5 @@ func (b *borrowing) keep(own, source string) error {
 	if shadow.IsThere(own + ".idx") {
 		return nil
 	}
-	return os.WriteFile(own+shadow.KeepSuffix, fmt.Appendf(nil, "%s%s\n", keepIntro, gitstore.QuotePath(source)), 0o600)
+	return os.WriteFile(own+objects.KeepSuffix, fmt.Appendf(nil, "%s%s\n", keepIntro, gitstore.QuotePath(source)), 0o600)
 }

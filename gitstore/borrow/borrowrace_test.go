@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/umbra-vcs/umbra/gitstore/git"
+	"github.com/umbra-vcs/umbra/gitstore/objects"
 	"github.com/umbra-vcs/umbra/gitstore/shadow"
 	"github.com/umbra-vcs/umbra/gitstore/storetest"
 	"github.com/umbra-vcs/umbra/gitstore/upkeep"
@@ -91,7 +92,7 @@ func TestBorrowVanishingPack(t *testing.T) {
 		storetest.Fsck(t, s)
 		packs := storetest.Must[[]string](t)(filepath.Glob(filepath.Join(s.PackDir(), "*")))
 		for _, p := range packs {
-			if base := strings.TrimSuffix(p, filepath.Ext(p)); !shadow.IsThere(base+".pack") || !shadow.IsThere(base+".idx") || !shadow.IsThere(base+shadow.KeepSuffix) {
+			if base := strings.TrimSuffix(p, filepath.Ext(p)); !shadow.IsThere(base+".pack") || !shadow.IsThere(base+".idx") || !shadow.IsThere(base+objects.KeepSuffix) {
 				t.Errorf("%s: %s is not whole", at, p)
 			}
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore/disk"
 	"github.com/umbra-vcs/umbra/gitstore/failpoint"
 	"github.com/umbra-vcs/umbra/gitstore/git"
+	"github.com/umbra-vcs/umbra/gitstore/objects"
 	"github.com/umbra-vcs/umbra/gitstore/shadow"
 	"github.com/umbra-vcs/umbra/gitstore/upkeep"
 )
@@ -127,7 +128,7 @@ func Verify(ctx context.Context, s *shadow.Store) (Damage, error) {
 
 // sourceOf is where a borrowed pack came from, "" if that is not known.
 func sourceOf(pack string) string {
-	text, err := os.ReadFile(pack + shadow.KeepSuffix)
+	text, err := os.ReadFile(pack + objects.KeepSuffix)
 	if err != nil {
 		return ""
 	}
@@ -170,7 +171,7 @@ func verifyLoose(ctx context.Context, s *shadow.Store, file string) (bad []gitst
 // which any file is there is errArriving.
 func verifyPack(ctx context.Context, s *shadow.Store, name string) (bad []gitstore.ID, err error) {
 	listed := func() int {
-		return slices.IndexFunc(s.Own().Packs, func(p *shadow.Pack) bool { return filepath.Base(p.Base) == name })
+		return slices.IndexFunc(s.Own().Packs, func(p *objects.Pack) bool { return filepath.Base(p.Base) == name })
 	}
 	at := listed()
 	if at < 0 { // another process may have borrowed it
@@ -219,7 +220,7 @@ func arriving(s *shadow.Store, name string) error {
 }
 
 // unreadable lists the objects of a pack that it does not hold as their ids say.
-func unreadable(ctx context.Context, s *shadow.Store, p *shadow.Pack) (bad []gitstore.ID, err error) {
+func unreadable(ctx context.Context, s *shadow.Store, p *objects.Pack) (bad []gitstore.ID, err error) {
 	for n := range p.Count() {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -233,7 +234,7 @@ func unreadable(ctx context.Context, s *shadow.Store, p *shadow.Pack) (bad []git
 			bad = append(bad, id)
 			continue
 		}
-		if t, data, err := p.Read(s.Objects, off); err != nil || gitstore.HashFast(t, data) != id {
+		if t, data, err := p.Read(s.Reader, off); err != nil || gitstore.HashFast(t, data) != id {
 			bad = append(bad, id)
 		}
 	}

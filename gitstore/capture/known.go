@@ -53,7 +53,7 @@ func (k Known) Seeded(path string) bool {
 	return e != nil && e.flags&flagSeeded != 0
 }
 
-// WalkTree calls fn for every entry below a tree as shadow.Objects.WalkTree
+// WalkTree calls fn for every entry below a tree as objects.Reader.WalkTree
 // does, but that any error of fn ends the walk, without reading an object. It
 // reports false, having called nothing, if the capture did not give that tree.
 func (k Known) WalkTree(tree gitstore.ID, fn func(path string, e gitstore.TreeEntry) error) (known bool, err error) {

@@ -138,10 +138,9 @@ func (p *patcher) assemble() *node {
 	for i := range p.found {
 		c := &p.found[i]
 		was := p.old.lookup(c.name)
-		switch {
-		case c.v == verdictNone:
+		if c.v == verdictNone {
 			same = same && was == nil
-		default:
+		} else {
 			same = same && c.v == verdictKnown && was != nil && *was == c.e
 		}
 	}

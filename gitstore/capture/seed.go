@@ -11,6 +11,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/borrow"
+	"github.com/umbra-vcs/umbra/gitstore/objects"
 	"github.com/umbra-vcs/umbra/gitstore/shadow"
 	"github.com/umbra-vcs/umbra/gitstore/usergit"
 )
@@ -61,18 +62,18 @@ type seeding struct {
 }
 
 func (s *seeding) run() error {
-	objects, err := shadow.OpenObjects(s.Repository.CommonDir)
+	user, err := objects.Open(s.Repository.CommonDir)
 	if err != nil {
 		return err
 	}
-	defer objects.Close()
+	defer user.Close()
 	if s.index, err = s.Repository.Index(); err != nil {
 		return err
 	}
 	if s.prefix, err = s.capturing.rules.workspaceBelow(s.Repository); err != nil {
 		return err
 	}
-	conversions, err := s.conversions(objects)
+	conversions, err := s.conversions(user)
 	if err != nil {
 		return err
 	}
@@ -80,7 +81,7 @@ func (s *seeding) run() error {
 	if len(claims) == 0 {
 		return nil
 	}
-	borrowed, err := borrow.Borrow(s.capturing.ctx, s.Store, objects, wanted)
+	borrowed, err := borrow.Borrow(s.capturing.ctx, s.Store, user, wanted)
 	if err != nil {
 		return err
 	}
@@ -142,7 +143,7 @@ func (s *seeding) take(claims []claim, wanted []borrow.Wanted, have []bool) {
 
 // conversions gathers the attribute files in force: those on disk, which count
 // for Git, and those in the index, by which it may have added what is there.
-func (s *seeding) conversions(objects *shadow.Objects) (*conversions, error) {
+func (s *seeding) conversions(user *objects.Reader) (*conversions, error) {
 	c := newConversions()
 	files := append(slices.Clone(s.Attributes), filepath.Join(s.Repository.CommonDir, "info", "attributes"))
 	for _, file := range files {
@@ -158,7 +159,7 @@ func (s *seeding) conversions(objects *shadow.Objects) (*conversions, error) {
 			continue
 		}
 		dir := strings.TrimSuffix(strings.TrimSuffix(e.Path, attributesName), "/")
-		if data, err := indexed(objects, e); err == nil {
+		if data, err := indexed(user, e); err == nil {
 			c.add(dir, data)
 		} else {
 			c.unknown(dir)
@@ -182,12 +183,12 @@ func (s *seeding) conversions(objects *shadow.Objects) (*conversions, error) {
 }
 
 // indexed is the content of an attribute file in the index.
-func indexed(objects *shadow.Objects, e *usergit.Entry) ([]byte, error) {
+func indexed(user *objects.Reader, e *usergit.Entry) ([]byte, error) {
 	if e.Flags.IntentToAdd {
 		return nil, nil
 	}
 	id, _ := e.ID.SHA1() // the objects are
-	return objects.Blob(id)
+	return user.Blob(id)
 }
 
 // readAttributes reads an attribute file; without one there are no attributes.

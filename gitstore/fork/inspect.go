@@ -90,7 +90,7 @@ func (h *Holdings) files(ctx context.Context, doc Document, newest Source) error
 	if newest.Rules == nil {
 		return errors.New("the rules of the newest snapshot are not known")
 	}
-	listed, err := list(ctx, newest.Store.Objects, newest.Known, newest.Tree)
+	listed, err := list(ctx, newest.Store.Reader, newest.Known, newest.Tree)
 	if err != nil {
 		return err
 	}

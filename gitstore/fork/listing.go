@@ -7,7 +7,7 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
 	"github.com/umbra-vcs/umbra/gitstore/capture"
-	"github.com/umbra-vcs/umbra/gitstore/shadow"
+	"github.com/umbra-vcs/umbra/gitstore/objects"
 )
 
 // file is one file or link of the snapshot.
@@ -28,7 +28,7 @@ type listing struct {
 // list reads a tree whole, so that a missing or hostile one is found before
 // anything is made (H3, H11). What the newest capture has just made of live
 // files is not read again.
-func list(ctx context.Context, objects *shadow.Objects, known capture.Known, tree gitstore.ID) (*listing, error) {
+func list(ctx context.Context, reader *objects.Reader, known capture.Known, tree gitstore.ID) (*listing, error) {
 	l := &listing{modes: map[string]gitstore.Mode{}}
 	if tree.IsZero() {
 		return l, nil
@@ -41,7 +41,7 @@ func list(ctx context.Context, objects *shadow.Objects, known capture.Known, tre
 	}
 	done, err := known.WalkTree(tree, add)
 	if !done {
-		err = objects.WalkTree(tree, add)
+		err = reader.WalkTree(tree, add)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("files of the snapshot: %w", err)

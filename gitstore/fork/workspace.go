@@ -19,7 +19,7 @@ import (
 // source.
 func (k *maker) look(ctx context.Context) error {
 	var err error
-	if k.list, err = list(ctx, k.src.Store.Objects, k.src.Known, k.src.Tree); err != nil {
+	if k.list, err = list(ctx, k.src.Store.Reader, k.src.Known, k.src.Tree); err != nil {
 		return err
 	}
 	if k.live == nil {
@@ -109,7 +109,7 @@ func (k *maker) fillWorkspace(ctx context.Context) (*written, error) {
 		return nil, err
 	}
 	defer root.Close()
-	w := &writer{k: k, objects: k.src.Store.Objects, root: root, live: k.live, list: k.list, perm: k.perm, sourcePlaces: k.src.places(k.doc.Scope != "")}
+	w := &writer{k: k, objects: k.src.Store.Reader, root: root, live: k.live, list: k.list, perm: k.perm, sourcePlaces: k.src.places(k.doc.Scope != "")}
 	if err := w.snapshot(ctx); err != nil {
 		return nil, err
 	}

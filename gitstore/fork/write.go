@@ -13,7 +13,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
-	"github.com/umbra-vcs/umbra/gitstore/shadow"
+	"github.com/umbra-vcs/umbra/gitstore/objects"
 )
 
 // wholeFile is up to which size a file is read into memory.
@@ -22,7 +22,7 @@ const wholeFile = 1 << 20
 // writer puts the files of a snapshot below a directory that was empty.
 type writer struct {
 	k       *maker
-	objects *shadow.Objects
+	objects *objects.Reader
 	root    *beneath.Root
 	live    *beneath.Root // nil if the source's workspace is gone
 	list    *listing

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/objects"
 )
 
 const (
@@ -37,10 +38,10 @@ type Batch struct {
 	written map[gitstore.ID]struct{}
 	pending []pendingObject
 	bytes   int
-	pack    *packWriter
+	pack    *objects.PackWriter
 	failed  error
 	relied  Relied // what was found, and not written
-	fans    fans
+	fans    objects.Fans
 }
 
 type pendingObject struct {
@@ -97,7 +98,7 @@ func (b *Batch) Write(t gitstore.ObjectType, data []byte) (gitstore.ID, error) {
 		return id, nil
 	}
 	b.mu.Unlock()
-	return id, deflating(data, func(deflated io.WriterTo) error {
+	return id, objects.Deflating(data, func(deflated io.WriterTo) error {
 		return b.add(t, id, int64(len(data)), deflated)
 	})
 }
@@ -109,7 +110,7 @@ func (b *Batch) add(t gitstore.ObjectType, id gitstore.ID, size int64, deflated 
 	if !b.mark(id) {
 		return nil
 	}
-	return b.fail(b.toPack(func(p *packWriter) error { return p.add(t, id, size, deflated) }))
+	return b.fail(b.toPack(func(p *objects.PackWriter) error { return p.Add(t, id, size, deflated) }))
 }
 
 // BlobFrom adds a blob read from r, which must give exactly size bytes and then
@@ -126,14 +127,14 @@ func (b *Batch) BlobFrom(r io.Reader, size int64) (gitstore.ID, error) {
 	if err := b.usable(); err != nil {
 		return gitstore.ID{}, err
 	}
-	sp, err := b.store.newSpool()
+	sp, err := objects.NewSpool(b.store.PackDir())
 	if err != nil {
 		return gitstore.ID{}, b.failing(err)
 	}
-	defer sp.discard()
+	defer sp.Discard()
 	sum := gitstore.NewHasher(gitstore.TypeBlob, size)
 	src := &gitstore.ExactReader{R: r, Left: size}
-	err = deflateFrom(sp, io.TeeReader(src, sum))
+	err = objects.DeflateFrom(sp, io.TeeReader(src, sum))
 	if src.Err != nil {
 		return gitstore.ID{}, src.Err // of what was read, not of the batch
 	}
@@ -176,44 +177,21 @@ func (b *Batch) have(id gitstore.ID) (bool, error) {
 	if ok {
 		return true, nil
 	}
-	var absent *fans
+	var absent *objects.Fans
 	if large {
 		absent = &b.fans
 	}
-	at, err := b.store.stored(id, absent)
+	if !b.store.trusts(id) {
+		return false, nil
+	}
+	at, err := b.store.LocateOne(id, absent)
 	if err != nil || at.Nowhere() {
 		return false, err
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.relied.OnAll([]Location{at}, []gitstore.ID{id})
+	b.relied.OnAll([]objects.Location{at}, []gitstore.ID{id})
 	return true, nil
-}
-
-// stored looks id up without listing packs again: a false no only costs a second
-// copy. An index that cannot be read is passed over for the same reason. Absent,
-// if not nil, spares the look for loose objects.
-func (s *Store) stored(id gitstore.ID, absent *fans) (Location, error) {
-	if !s.trusts(id) {
-		return Location{}, nil
-	}
-	for i, d := range s.current() {
-		p, off, ok, _ := d.find(id)
-		if ok {
-			return Location{Pack: p, Offset: off}, nil
-		}
-		if i == 0 && absent != nil && absent.lack(d, id) {
-			continue
-		}
-		ok, err := d.hasLoose(id)
-		if err != nil {
-			return Location{}, gitstore.AboutObject(id, err)
-		}
-		if ok {
-			return Location{Loose: d.LoosePath(id)}, nil
-		}
-	}
-	return Location{}, nil
 }
 
 // mark needs b.mu; it reports whether id was new.
@@ -233,19 +211,19 @@ func (b *Batch) fail(err error) error {
 }
 
 // toPack runs fn on the batch's pack, which it begins with what was pending.
-func (b *Batch) toPack(fn func(*packWriter) error) error {
+func (b *Batch) toPack(fn func(*objects.PackWriter) error) error {
 	if b.failed != nil {
 		return fmt.Errorf("%w: %w", ErrBatchFailed, b.failed)
 	}
 	if b.pack == nil {
-		p, err := b.store.newPack()
+		p, err := objects.NewPack(b.store.PackDir(), b.store.sync)
 		if err != nil {
 			return err
 		}
 		b.pack = p
 		for _, o := range b.pending {
-			err := deflating(o.data, func(deflated io.WriterTo) error {
-				return p.add(o.kind, o.id, int64(len(o.data)), deflated)
+			err := objects.Deflating(o.data, func(deflated io.WriterTo) error {
+				return p.Add(o.kind, o.id, int64(len(o.data)), deflated)
 			})
 			if err != nil {
 				return err
@@ -291,22 +269,22 @@ func (b *Batch) flush() error {
 	case b.pack != nil:
 		pack := b.pack
 		b.pack = nil
-		if err := pack.finish(); err != nil {
-			pack.discard()
+		if err := pack.Finish(); err != nil {
+			pack.Discard()
 			return fmt.Errorf("write pack: %w", err)
 		}
 		packsNamed = true
 		if err := b.store.Rescan(); err != nil {
 			return err
 		}
-		b.store.syncedPack(pack.base)
+		b.store.syncedPack(pack.Base)
 	case len(b.pending) > 0:
 		if err := b.store.writeLoose(b.pending); err != nil {
 			return fmt.Errorf("write objects: %w", err)
 		}
 		for _, o := range b.pending {
 			if o.kind != gitstore.TypeBlob { // what the next snapshot begins from
-				b.store.recent.put(o.id, o.kind, o.data)
+				b.store.Remember(o.id, o.kind, o.data)
 			}
 		}
 		b.pending, b.bytes = nil, 0
@@ -324,7 +302,7 @@ func (b *Batch) Discard() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.pack != nil {
-		b.pack.discard()
+		b.pack.Discard()
 		b.pack = nil
 	}
 	b.pending, b.bytes = nil, 0

@@ -129,7 +129,7 @@ func (s *Store) Bounded(id gitstore.ID) bool {
 // Commit reads a commit. Where its parent is lost, Lost names that one, and Parents
 // is the newest commit that is left of those before it.
 func (s *Store) Commit(id gitstore.ID) (*gitstore.Commit, error) {
-	c, err := s.Objects.Commit(id)
+	c, err := s.Reader.Commit(id)
 	if err != nil {
 		return nil, err
 	}
@@ -166,11 +166,11 @@ func (s *Store) Regained(ctx context.Context) error {
 	}
 	back := map[gitstore.ID]gitstore.ID{}
 	for after, g := range b {
-		c, err := s.Objects.Commit(after)
+		c, err := s.Reader.Commit(after)
 		if err != nil || !g.prunedAt.IsZero() {
 			continue
 		}
-		if _, err := s.Objects.Commit(c.FirstParent()); err == nil {
+		if _, err := s.Reader.Commit(c.FirstParent()); err == nil {
 			back[after] = g.before
 		}
 	}

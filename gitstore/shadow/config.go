@@ -8,14 +8,12 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing/format/config"
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/disk"
 	"github.com/umbra-vcs/umbra/gitstore/durable"
-	"github.com/umbra-vcs/umbra/gitstore/usergit"
 	"github.com/umbra-vcs/umbra/gitstore/uuid"
 )
 
@@ -188,32 +186,4 @@ func replaceDamaged(dir, name string, data []byte) error {
 		return err
 	}
 	return s.Dir(dir)
-}
-
-// checkObjectFormat refuses a repository whose objects are not named by SHA-1.
-// It reads the one line that matters, since go-git's parser refuses some
-// configurations that Git takes.
-func checkObjectFormat(commonDir string) error {
-	data, err := usergit.ReadFile(filepath.Join(commonDir, "config"), usergit.MaxConfig)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	inExtensions := false
-	for line := range strings.Lines(string(data)) {
-		line = strings.ToLower(strings.TrimSpace(line))
-		if rest, ok := strings.CutPrefix(line, "["); ok {
-			section, after, _ := strings.Cut(rest, "]")
-			inExtensions = strings.TrimSpace(section) == "extensions"
-			line = strings.TrimSpace(after)
-		}
-		key, value, _ := strings.Cut(line, "=")
-		format := strings.Trim(strings.TrimSpace(value), `"`)
-		if inExtensions && strings.TrimSpace(key) == "objectformat" && format != "sha1" {
-			return &UnsupportedRepositoryError{Dir: commonDir, Reason: "its objects are named by " + format}
-		}
-	}
-	return nil
 }

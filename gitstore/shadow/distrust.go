@@ -59,16 +59,16 @@ func (s *Store) Has(id gitstore.ID) (bool, error) {
 	if !s.trusts(id) {
 		return false, nil
 	}
-	return s.Objects.Has(id)
+	return s.Reader.Has(id)
 }
 
 // storedCommit is an error unless id is a commit that is stored.
 func (s *Store) storedCommit(id gitstore.ID) error {
-	if _, ok := s.recent.get(id, gitstore.TypeCommit); ok {
+	if s.Remembers(id, gitstore.TypeCommit) {
 		if stored, err := s.Has(id); stored || err != nil {
 			return err
 		}
 	}
-	_, err := s.typed(id, gitstore.TypeCommit)
+	_, err := s.Typed(id, gitstore.TypeCommit)
 	return err
 }

@@ -3,10 +3,7 @@ package shadow
 import (
 	"bytes"
 	"context"
-	"encoding/binary"
 	"fmt"
-	"os"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"testing"
@@ -70,65 +67,6 @@ func TestReadingTreesLeavesLittleGarbage(t *testing.T) {
 	} {
 		if took := garbage(t, call); took > little {
 			t.Errorf("%s takes %d bytes", what, took)
-		}
-	}
-}
-
-// TestSearchingAnIndexReadsLittle: where one of many objects is in a pack whose
-// index is too large to be held is found by reading some of the names.
-func TestSearchingAnIndexReadsLittle(t *testing.T) {
-	s := newStore(t)
-	const size = 300_000
-	w := &packWriter{}
-	for n := range size {
-		w.entries = append(w.entries, packEntry{id: numbered(n), offset: 12 + int64(n)})
-	}
-	base := filepath.Join(s.PackDir(), "pack-x")
-	noErr(t, os.WriteFile(base+".pack", nil, 0o600))
-	noErr(t, os.WriteFile(base+".idx", w.index(make([]byte, gitstore.IDSize)), 0o600))
-	noErr(t, s.Rescan())
-	p := s.Own().Packs[0]
-	took := garbage(t, func(n int) error {
-		off, ok, err := p.Find(numbered(n * 1000))
-		if err == nil && (!ok || off != 12+int64(n)*1000) {
-			err = fmt.Errorf("object %d is at %d, %t", n*1000, off, ok)
-		}
-		return err
-	})
-	if took > 8<<10 {
-		t.Errorf("finding one takes %d bytes; a 256th of the names has %d", took, size/256*gitstore.IDSize)
-	}
-}
-
-// TestSearchOfUnevenNames finds names that are not spread as hashes are.
-func TestSearchOfUnevenNames(t *testing.T) {
-	t.Parallel()
-	s := newStore(t)
-	uneven := func(n int) gitstore.ID {
-		var id gitstore.ID
-		binary.BigEndian.PutUint32(id[n%2*8:], uint32(n)+1) // low in the bucket, or lower
-		id[0] = 7
-		return id
-	}
-	w := &packWriter{}
-	const size = 40_000
-	for n := 0; n < size; n += 2 {
-		w.entries = append(w.entries, packEntry{id: uneven(n * 64), offset: 12 + int64(n)}, packEntry{id: uneven(n*64 + 1), offset: 13 + int64(n)})
-	}
-	base := filepath.Join(s.PackDir(), "pack-x")
-	noErr(t, os.WriteFile(base+".pack", nil, 0o600))
-	noErr(t, os.WriteFile(base+".idx", w.index(make([]byte, gitstore.IDSize)), 0o600))
-	noErr(t, s.Rescan())
-	p := s.Own().Packs[0]
-	if p.whole != nil {
-		t.Fatal("the index is held")
-	}
-	for n := 0; n < size; n += 6 {
-		for k := range 3 { // the third is not there
-			off, ok, err := p.Find(uneven(n*64 + k))
-			if err != nil || ok != (k < 2) || ok && off != 12+int64(n+k) {
-				t.Fatalf("%d, %d: at %d, %t, %v", n, k, off, ok, err)
-			}
 		}
 	}
 }

@@ -1,10 +1,13 @@
 package shadow
 
-import "github.com/umbra-vcs/umbra/gitstore"
+import (
+	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/objects"
+)
 
 // Import adds one object of another repository to the batch, verified. What it
 // refers to is not looked at.
-func (b *Batch) Import(from *Objects, id gitstore.ID) error {
+func (b *Batch) Import(from *objects.Reader, id gitstore.ID) error {
 	if have, err := b.have(id); have || err != nil {
 		return err
 	}

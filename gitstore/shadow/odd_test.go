@@ -106,15 +106,15 @@ func TestImport(t *testing.T) {
 	to := storetest.New(t)
 	c := to.NewBatch()
 	defer c.Discard()
-	storetest.NoErr(t, from.WalkTree(tree, func(_ string, e gitstore.TreeEntry) error { return c.Import(from.Objects, e.ID) }))
-	storetest.NoErr(t, c.Import(from.Objects, tree))
+	storetest.NoErr(t, from.WalkTree(tree, func(_ string, e gitstore.TreeEntry) error { return c.Import(from.Reader, e.ID) }))
+	storetest.NoErr(t, c.Import(from.Reader, tree))
 	storetest.NoErr(t, c.Flush(ctx))
 	storetest.NoErr(t, c.ProveTree(tree, gitstore.ID{}))
 	e := storetest.Must[gitstore.TreeEntry](t)(to.Lookup(tree, "big"))
 	if got := storetest.Must[[]byte](t)(to.Blob(e.ID)); string(got) != big {
 		t.Error("content differs")
 	}
-	if err := c.Import(from.Objects, storetest.ID(1)); !errors.Is(err, gitstore.ErrMissing) {
+	if err := c.Import(from.Reader, storetest.ID(1)); !errors.Is(err, gitstore.ErrMissing) {
 		t.Errorf("a missing object: %v", err)
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore/failpoint"
 	"github.com/umbra-vcs/umbra/gitstore/flock"
+	"github.com/umbra-vcs/umbra/gitstore/objects"
 )
 
 // AdoptedPack is a pack that git has made elsewhere and that is the repository's now.
@@ -31,7 +32,7 @@ func AdoptPack(ctx context.Context, s *Store, from string) (made AdoptedPack, er
 		return made, err
 	}
 	defer s.ClosePack(from)
-	made.Objects, made.Index = p.Count(), OnDisk(info)
+	made.Objects, made.Index = p.Count(), objects.OnDisk(info)
 	if made.Bytes, err = p.Verify(ctx); err != nil {
 		return made, fmt.Errorf("git made a bad pack: %w", err)
 	}

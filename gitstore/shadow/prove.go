@@ -132,12 +132,12 @@ func (b *proof) proveTree(prefix string, tree, parent gitstore.ID, need func(pat
 	if tree == parent {
 		return nil
 	}
-	entries, err := b.store.treeReader(tree)
+	entries, err := b.store.TreeReader(tree)
 	if err != nil {
 		return &NotProvedError{Path: prefix, Err: err}
 	}
 	// Of a parent that can't be read nothing is known: all is looked at.
-	before, err := b.store.treeReaderOrNone(parent)
+	before, err := b.store.TreeReaderOrNone(parent)
 	if err != nil && !errors.Is(err, gitstore.ErrMissing) && !errors.Is(err, gitstore.ErrDamaged) {
 		return &NotProvedError{Path: prefix, Err: err}
 	}

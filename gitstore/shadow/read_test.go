@@ -15,6 +15,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/git"
+	"github.com/umbra-vcs/umbra/gitstore/objects"
 	"github.com/umbra-vcs/umbra/gitstore/shadow"
 	"github.com/umbra-vcs/umbra/gitstore/storetest"
 	"github.com/umbra-vcs/umbra/scripts/hazards"
@@ -49,7 +50,7 @@ func deltaStore(t testing.TB, versions int) (*shadow.Store, map[gitstore.ID]stri
 	return s, blobs
 }
 
-func readAll(o *shadow.Objects, blobs map[gitstore.ID]string) error {
+func readAll(o *objects.Reader, blobs map[gitstore.ID]string) error {
 	for id, want := range blobs {
 		got, err := o.Blob(id)
 		if err != nil {
@@ -82,7 +83,7 @@ func TestReadDeltas(t *testing.T) {
 	if left := storetest.LoosePaths(t, s); len(left) > 0 {
 		t.Fatalf("%d loose objects", len(left))
 	}
-	storetest.NoErr(t, readAll(s.Objects, blobs))
+	storetest.NoErr(t, readAll(s.Reader, blobs))
 	info := string(storetest.Must[[]byte](t)(s.Git(ctx, "verify-pack", "-s", storetest.Must[[]string](t)(filepath.Glob(filepath.Join(s.Dir(), "objects/pack/*.idx")))[0])))
 	if !strings.Contains(info, "chain length") {
 		t.Errorf("no deltas were read: %s", info)
@@ -106,7 +107,7 @@ func TestReadWhileRepacked(t *testing.T) {
 					return
 				default:
 				}
-				if err := readAll(s.Objects, blobs); err != nil {
+				if err := readAll(s.Reader, blobs); err != nil {
 					t.Error(err)
 					return
 				}
@@ -143,7 +144,7 @@ func TestObjectsOfAUsersRepository(t *testing.T) {
 	storetest.NoErr(t, os.WriteFile(filepath.Join(dir, "clone", "own"), []byte("own"), 0o600))
 	git("-C", "clone", "add", ".")
 	git("-C", "clone", "commit", "-q", "-m", "own")
-	o := storetest.Must[*shadow.Objects](t)(shadow.OpenObjects(filepath.Join(dir, "clone", ".git")))
+	o := storetest.Must[*objects.Reader](t)(objects.Open(filepath.Join(dir, "clone", ".git")))
 	defer o.Close()
 	for line := range strings.SplitSeq(git("-C", "clone", "rev-list", "--objects", "HEAD"), "\n") {
 		id := storetest.Must[gitstore.ID](t)(gitstore.ParseID(line[:40]))
@@ -163,8 +164,8 @@ func TestObjectsOfAUsersRepository(t *testing.T) {
 		t.Errorf("below a file: %v", err)
 	}
 	git("init", "-q", "--object-format=sha256", "sha256")
-	var unsupported *shadow.UnsupportedRepositoryError
-	if _, err := shadow.OpenObjects(filepath.Join(dir, "sha256", ".git")); !errors.As(err, &unsupported) {
+	var unsupported *objects.UnsupportedRepositoryError
+	if _, err := objects.Open(filepath.Join(dir, "sha256", ".git")); !errors.As(err, &unsupported) {
 		t.Errorf("sha256: %v", err)
 	}
 }
@@ -272,7 +273,7 @@ func TestDamagedPack(t *testing.T) {
 		}
 	}
 	storetest.NoErr(t, os.WriteFile(path, whole, 0o600))
-	storetest.NoErr(t, readAll(s.Objects, blobs))
+	storetest.NoErr(t, readAll(s.Reader, blobs))
 }
 
 func TestProveFindsWhatIsMissing(t *testing.T) {

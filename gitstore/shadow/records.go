@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/umbra-vcs/umbra/gitstore"
 )
@@ -50,12 +49,6 @@ func (s *Store) RecordFile(record gitstore.ID, path string) ([]byte, error) {
 		return nil, fmt.Errorf("%s: %w", path, gitstore.ErrNoEntry)
 	}
 	return s.Document(e.ID)
-}
-
-// Document is Blob for what records hold, which is read again at each snapshot.
-func (s *Store) Document(id gitstore.ID) ([]byte, error) {
-	data, err := s.recalled(id, gitstore.TypeBlob)
-	return slices.Clone(data), err
 }
 
 // RepairedRef is a records ref that RepairRecords moved.

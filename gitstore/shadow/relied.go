@@ -9,13 +9,14 @@ import (
 	"time"
 
 	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/objects"
 )
 
 // Relied is what somebody else may have brought here a moment ago, on which a
 // batch or a Borrow relies: names, and content of the user's, that power may
 // still take away.
 type Relied struct {
-	Packs map[*Pack]bool
+	Packs map[*objects.Pack]bool
 	Loose []gitstore.ID // stored loose, by whomever
 }
 
@@ -23,18 +24,18 @@ type Relied struct {
 // durable yet.
 const freshPack = time.Minute
 
-func (r *Relied) on(p *Pack) {
-	if p.Durable.Load() || time.Since(p.named) >= freshPack {
+func (r *Relied) on(p *objects.Pack) {
+	if p.Durable.Load() || time.Since(p.Named) >= freshPack {
 		return
 	}
 	if r.Packs == nil {
-		r.Packs = map[*Pack]bool{}
+		r.Packs = map[*objects.Pack]bool{}
 	}
 	r.Packs[p] = true
 }
 
 // OnAll notes that objects are relied on where they were found.
-func (r *Relied) OnAll(at []Location, ids []gitstore.ID) {
+func (r *Relied) OnAll(at []objects.Location, ids []gitstore.ID) {
 	for i, l := range at {
 		switch {
 		case l.Pack != nil:

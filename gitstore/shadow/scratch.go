@@ -9,6 +9,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/flock"
+	"github.com/umbra-vcs/umbra/gitstore/objects"
 )
 
 // scratchPrefix begins the names of the directories of scratches.
@@ -38,14 +39,14 @@ func (s *Store) furnish(of *Store) (err error) {
 	if s.claim, err = flock.Hold(s.area, os.O_RDONLY, unix.LOCK_EX); err != nil {
 		return err
 	}
-	objects := filepath.Join(s.area, "objects")
-	if err := os.MkdirAll(filepath.Join(objects, "pack"), 0o700); err != nil {
+	dir := filepath.Join(s.area, "objects")
+	if err := os.MkdirAll(filepath.Join(dir, "pack"), 0o700); err != nil {
 		return errors.Join(err, flock.Release(s.claim))
 	}
-	if s.Objects, err = openObjectDirs(objects, filepath.Join(of.dir, "objects")); err != nil {
+	if s.Reader, err = objects.OpenDir(dir, filepath.Join(of.dir, "objects")); err != nil {
 		return errors.Join(err, flock.Release(s.claim))
 	}
-	s.segmentLog.Objects, s.distrust = s.Objects, of.distrust.clone()
+	s.segmentLog.Reader, s.distrust = s.Reader, of.distrust.clone()
 	return nil
 }
 

@@ -20,6 +20,7 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore/durable"
 	"github.com/umbra-vcs/umbra/gitstore/failpoint"
 	"github.com/umbra-vcs/umbra/gitstore/flock"
+	"github.com/umbra-vcs/umbra/gitstore/objects"
 )
 
 // segment is a file to which loose objects are appended, and synced once for all
@@ -38,7 +39,7 @@ type segment struct {
 
 // segmentLog is the segments of a repository, of which one is this process's.
 type segmentLog struct {
-	*Objects // those that are in their own places
+	*objects.Reader // those that are in their own places
 
 	dir, area string // the repository, and where objects are put, as in Store
 	sync      *durable.Syncer
@@ -136,11 +137,11 @@ func segmentBoot() string {
 
 // writeLoose stores objects as loose ones, durable by way of a segment; in a scratch
 // nothing is to be durable.
-func (s *segmentLog) writeLoose(objects []pendingObject) error {
+func (s *segmentLog) writeLoose(pending []pendingObject) error {
 	size := 0
-	raws := make([][]byte, len(objects))
-	for i, o := range objects {
-		raw, err := deflate(gitstore.ObjectHeader(o.kind, int64(len(o.data))), o.data)
+	raws := make([][]byte, len(pending))
+	for i, o := range pending {
+		raw, err := objects.Deflate(gitstore.ObjectHeader(o.kind, int64(len(o.data))), o.data)
 		if err != nil {
 			return err
 		}
@@ -148,7 +149,7 @@ func (s *segmentLog) writeLoose(objects []pendingObject) error {
 		size += frameHeader + len(raw)
 	}
 	frames := make([]byte, 0, size)
-	for i, o := range objects {
+	for i, o := range pending {
 		frames = appendFrame(frames, o.id, raws[i])
 	}
 	if s.area == s.dir {
@@ -162,7 +163,7 @@ func (s *segmentLog) writeLoose(objects []pendingObject) error {
 		}
 		failpoint.Hit("segment.appended")
 	}
-	for i, o := range objects {
+	for i, o := range pending {
 		if err := s.placeLoose(o.id, raws[i]); err != nil {
 			return err
 		}
@@ -340,9 +341,6 @@ func (s *segmentLog) placeAgain(id gitstore.ID, raw []byte) error {
 	}
 	return s.placeLoose(id, raw)
 }
-
-// Own is the repository's object directory, as opposed to its alternates.
-func (o *Objects) Own() *ObjectDir { return o.current()[0] }
 
 // list gives the segment files; a directory that is not there has none.
 func (s *segmentLog) list() []string {

@@ -65,7 +65,7 @@ func (s *segmentLog) replay(f *os.File) error {
 		if _, _, err := s.Object(id); err == nil {
 			return nil
 		}
-		if t, data, err := s.decodeLoose(raw); err != nil || gitstore.HashFast(t, data) != id {
+		if t, data, err := s.DecodeLoose(raw); err != nil || gitstore.HashFast(t, data) != id {
 			return nil
 		}
 		touched = true

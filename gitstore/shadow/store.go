@@ -19,6 +19,7 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore/failpoint"
 	"github.com/umbra-vcs/umbra/gitstore/flock"
 	"github.com/umbra-vcs/umbra/gitstore/git"
+	"github.com/umbra-vcs/umbra/gitstore/objects"
 	"github.com/umbra-vcs/umbra/gitstore/uuid"
 )
 
@@ -26,7 +27,7 @@ import (
 // concurrent use by goroutines and by other processes with the same repository
 // open. Errors about one object are *ObjectError, about one ref *RefError.
 type Store struct {
-	*Objects
+	*objects.Reader
 	*refs
 	*segmentLog
 	*distrust
@@ -179,7 +180,7 @@ func Open(dir string) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	objects, err := openObjectDir(filepath.Join(dir, "objects"))
+	reader, err := objects.OpenDir(filepath.Join(dir, "objects"), "")
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, &NotShadowError{Dir: dir, Reason: "it has no objects directory"}
 	}
@@ -187,7 +188,7 @@ func Open(dir string) (*Store, error) {
 		return nil, err
 	}
 	s := bareStore(dir, dir, project)
-	s.Objects, s.segmentLog.Objects = objects, objects
+	s.Reader, s.segmentLog.Reader = reader, reader
 	if err := s.replaySegments(); err != nil && !unwritable(err) {
 		return nil, fmt.Errorf("open %s: %w", dir, err)
 	}
@@ -212,8 +213,11 @@ func unwritable(err error) bool {
 // all that was written to a scratch.
 func (s *Store) Close() error {
 	segments := s.segmentLog.close()
-	return errors.Join(s.Objects.Close(), segments, s.dropScratch())
+	return errors.Join(s.Reader.Close(), segments, s.dropScratch())
 }
+
+// PackDir is where packs are written.
+func (s *Store) PackDir() string { return filepath.Join(s.area, "objects", "pack") }
 
 // Dir is the path of the shadow repository.
 func (s *Store) Dir() string { return s.dir }
@@ -230,4 +234,10 @@ func (s *Store) Fsyncs() int64 { return s.sync.Count.Load() }
 // Git runs git on the shadow repository.
 func (s *Store) Git(ctx context.Context, args ...string) ([]byte, error) {
 	return git.Run(ctx, git.Command{Dir: s.dir, GitDir: s.dir, Args: args})
+}
+
+// IsThere tells whether anything has a name.
+func IsThere(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
 }

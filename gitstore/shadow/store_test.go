@@ -2,7 +2,6 @@ package shadow
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"io/fs"
 	"os"
@@ -138,11 +137,6 @@ func TestOpenRefuses(t *testing.T) {
 	if _, err := Open(bare); !errors.As(err, &not) {
 		t.Errorf("other bare repository: %v", err)
 	}
-}
-
-// numbered is an id of its own for each number.
-func numbered(n int) gitstore.ID {
-	return gitstore.HashObject(gitstore.TypeBlob, binary.BigEndian.AppendUint32(nil, uint32(n)))
 }
 
 func testID(n byte) gitstore.ID { return gitstore.HashObject(gitstore.TypeBlob, []byte{'t', n}) }

@@ -17,6 +17,7 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore/disk"
 	"github.com/umbra-vcs/umbra/gitstore/flock"
 	"github.com/umbra-vcs/umbra/gitstore/git"
+	"github.com/umbra-vcs/umbra/gitstore/objects"
 	"github.com/umbra-vcs/umbra/gitstore/shadow"
 )
 
@@ -79,16 +80,16 @@ func clear(above string) error {
 }
 
 func (a *Area) fill() error {
-	objects, err := filepath.Abs(filepath.Join(a.store.Dir(), "objects"))
+	own, err := filepath.Abs(filepath.Join(a.store.Dir(), "objects"))
 	if err != nil {
 		return err
 	}
-	dirs, err := shadow.Alternates(objects)
+	dirs, err := objects.Alternates(own)
 	if err != nil {
 		return err
 	}
-	if own := filepath.Dir(a.store.PackDir()); own != objects && a.store.IsScratch() {
-		dirs = append(dirs, own)
+	if scratch := filepath.Dir(a.store.PackDir()); scratch != own && a.store.IsScratch() {
+		dirs = append(dirs, scratch)
 	}
 	var alternates strings.Builder
 	for _, dir := range dirs {
@@ -236,7 +237,7 @@ func (a *Area) Refs(ctx context.Context) (refs []Ref, err error) {
 
 // Adopt moves what was fetched into the shadow repository, proved and durable. It counts
 // the objects, and the bytes that they take.
-func (a *Area) Adopt(ctx context.Context) (objects int, bytes int64, err error) {
+func (a *Area) Adopt(ctx context.Context) (number int, bytes int64, err error) {
 	made, err := filepath.Glob(filepath.Join(a.dir, "objects", "pack", "pack-*.idx"))
 	if err != nil {
 		return 0, 0, err
@@ -244,14 +245,14 @@ func (a *Area) Adopt(ctx context.Context) (objects int, bytes int64, err error) 
 	for _, idx := range made {
 		pack, err := shadow.AdoptPack(ctx, a.store, strings.TrimSuffix(idx, ".idx"))
 		if err != nil {
-			return objects, bytes, err
+			return number, bytes, err
 		}
-		objects, bytes = objects+pack.Objects, bytes+pack.Bytes
+		number, bytes = number+pack.Objects, bytes+pack.Bytes
 	}
 	if err := a.store.SyncPath(a.store.PackDir()); err != nil {
-		return objects, bytes, err
+		return number, bytes, err
 	}
-	return objects, bytes, a.store.Rescan()
+	return number, bytes, a.store.Rescan()
 }
 
 // Bundle writes commits, with everything that they need beside known commits and the names that

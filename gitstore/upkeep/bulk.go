@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/umbra-vcs/umbra/gitstore/objects"
 	"github.com/umbra-vcs/umbra/gitstore/shadow"
 )
 
@@ -32,9 +33,9 @@ const sampledDirs = 16
 // enough to be asked often.
 func BulkOf(s *shadow.Store) (Bulk, error) {
 	var b Bulk
-	objects := filepath.Join(s.Dir(), "objects")
+	dir := filepath.Join(s.Dir(), "objects")
 	for n := range sampledDirs {
-		names, err := os.ReadDir(filepath.Join(objects, fmt.Sprintf("%02x", n*256/sampledDirs)))
+		names, err := os.ReadDir(filepath.Join(dir, fmt.Sprintf("%02x", n*256/sampledDirs)))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return b, err
 		}
@@ -48,7 +49,7 @@ func BulkOf(s *shadow.Store) (Bulk, error) {
 	if err := s.Rescan(); err != nil {
 		return b, err
 	}
-	packs := slices.DeleteFunc(slices.Clone(s.Own().Packs), func(p *shadow.Pack) bool { return p.Broken != nil || p.Kept() })
+	packs := slices.DeleteFunc(slices.Clone(s.Own().Packs), func(p *objects.Pack) bool { return p.Broken != nil || p.Kept() })
 	b.Packs = len(packs)
 	for _, p := range outOfProgression(packs) {
 		if info, err := os.Stat(p.Base + ".pack"); err == nil {
@@ -61,8 +62,8 @@ func BulkOf(s *shadow.Store) (Bulk, error) {
 // outOfProgression lists the packs that a geometric repack makes one of: of the smallest
 // as many as keep the packs from being, each, at least twice as large as the one before,
 // by the objects in them. It is what git-repack(1) does for --geometric=2.
-func outOfProgression(packs []*shadow.Pack) []*shadow.Pack {
-	slices.SortFunc(packs, func(a, b *shadow.Pack) int { return a.Count() - b.Count() })
+func outOfProgression(packs []*objects.Pack) []*objects.Pack {
+	slices.SortFunc(packs, func(a, b *objects.Pack) int { return a.Count() - b.Count() })
 	n := len(packs) - 1
 	for n > 0 && packs[n].Count() >= 2*packs[n-1].Count() {
 		n--

@@ -14,6 +14,7 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/failpoint"
 	"github.com/umbra-vcs/umbra/gitstore/flock"
+	"github.com/umbra-vcs/umbra/gitstore/objects"
 	"github.com/umbra-vcs/umbra/gitstore/shadow"
 )
 
@@ -24,8 +25,8 @@ type doubles struct {
 	ctx   context.Context
 	store *shadow.Store
 	stats *RepackStats
-	packs []*shadow.Pack
-	sound map[*shadow.Pack]bool
+	packs []*objects.Pack
+	sound map[*objects.Pack]bool
 }
 
 // dropDoubles needs the lock of Repack: of two that remove at once, each could
@@ -38,8 +39,8 @@ func dropDoubles(ctx context.Context, s *shadow.Store, stats *RepackStats) error
 	if err := s.Rescan(); err != nil {
 		return err
 	}
-	d := &doubles{ctx: ctx, store: s, stats: stats, packs: slices.Clone(s.Own().Packs), sound: map[*shadow.Pack]bool{}}
-	d.packs = slices.DeleteFunc(d.packs, func(p *shadow.Pack) bool { return p.Broken != nil })
+	d := &doubles{ctx: ctx, store: s, stats: stats, packs: slices.Clone(s.Own().Packs), sound: map[*objects.Pack]bool{}}
+	d.packs = slices.DeleteFunc(d.packs, func(p *objects.Pack) bool { return p.Broken != nil })
 	if err := d.dropPacks(); err != nil {
 		return err
 	}
@@ -53,9 +54,9 @@ func dropDoubles(ctx context.Context, s *shadow.Store, stats *RepackStats) error
 // the next.
 func (d *doubles) dropPacks() error {
 	all := slices.Clone(d.packs)
-	slices.SortFunc(all, func(a, b *shadow.Pack) int { return cmp.Compare(a.Count(), b.Count()) })
+	slices.SortFunc(all, func(a, b *objects.Pack) int { return cmp.Compare(a.Count(), b.Count()) })
 	for _, p := range all {
-		others := slices.DeleteFunc(slices.Clone(d.packs), func(o *shadow.Pack) bool { return o == p })
+		others := slices.DeleteFunc(slices.Clone(d.packs), func(o *objects.Pack) bool { return o == p })
 		// What a rotten index does not name may be nowhere else.
 		if p.Kept() || p.VerifyIndex(d.ctx) != nil {
 			continue
@@ -76,7 +77,7 @@ func (d *doubles) dropPacks() error {
 }
 
 // holdAll reports whether sound packs hold every object of p.
-func (d *doubles) holdAll(packs []*shadow.Pack, p *shadow.Pack) (bool, error) {
+func (d *doubles) holdAll(packs []*objects.Pack, p *objects.Pack) (bool, error) {
 	for n := range p.Count() {
 		if n%1024 == 0 && d.ctx.Err() != nil {
 			return false, d.ctx.Err()
@@ -94,7 +95,7 @@ func (d *doubles) holdAll(packs []*shadow.Pack, p *shadow.Pack) (bool, error) {
 }
 
 // held reports whether a sound pack has the object.
-func (d *doubles) held(packs []*shadow.Pack, id gitstore.ID) (bool, error) {
+func (d *doubles) held(packs []*objects.Pack, id gitstore.ID) (bool, error) {
 	for _, p := range packs {
 		if _, ok, err := p.Find(id); !ok || err != nil {
 			continue
@@ -117,7 +118,7 @@ func (d *doubles) held(packs []*shadow.Pack, id gitstore.ID) (bool, error) {
 
 // removePack removes the index first, so that nobody begins to read the rest, and
 // holds the pack meanwhile, so that no sweep makes the index again.
-func (d *doubles) removePack(p *shadow.Pack) error {
+func (d *doubles) removePack(p *objects.Pack) error {
 	held, err := flock.Hold(p.Base+".pack", os.O_RDONLY, unix.LOCK_EX)
 	if err == nil {
 		defer func() { _ = flock.Release(held) }()
@@ -137,7 +138,7 @@ func (d *doubles) removePack(p *shadow.Pack) error {
 		if err != nil {
 			return err
 		}
-		d.stats.Freed += shadow.OnDisk(info)
+		d.stats.Freed += objects.OnDisk(info)
 	}
 	return nil
 }
@@ -147,8 +148,8 @@ func (d *doubles) dropLoose() error {
 	if len(d.packs) == 0 {
 		return nil
 	}
-	objects := filepath.Join(d.store.Dir(), "objects")
-	dirs, err := os.ReadDir(objects)
+	dir := filepath.Join(d.store.Dir(), "objects")
+	dirs, err := os.ReadDir(dir)
 	if err != nil {
 		return err
 	}
@@ -156,7 +157,7 @@ func (d *doubles) dropLoose() error {
 		if len(e.Name()) != 2 || !e.IsDir() {
 			continue
 		}
-		if err := d.dropLooseIn(filepath.Join(objects, e.Name()), e.Name()); err != nil {
+		if err := d.dropLooseIn(filepath.Join(dir, e.Name()), e.Name()); err != nil {
 			return err
 		}
 	}
@@ -195,7 +196,7 @@ func (d *doubles) dropLooseIn(dir, first string) error {
 			return err
 		}
 		d.stats.Loose++
-		d.stats.Freed += shadow.OnDisk(info)
+		d.stats.Freed += objects.OnDisk(info)
 	}
 	return nil
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore/failpoint"
 	"github.com/umbra-vcs/umbra/gitstore/flock"
 	"github.com/umbra-vcs/umbra/gitstore/git"
+	"github.com/umbra-vcs/umbra/gitstore/objects"
 	"github.com/umbra-vcs/umbra/gitstore/shadow"
 )
 
@@ -36,7 +37,7 @@ type giving struct {
 	held  *os.File
 	stats RepackStats
 	old   []string             // packs and loose objects that go, if all that is needed is elsewhere too
-	whole []*shadow.Pack       // packs that were made here: each with all that its objects lead to
+	whole []*objects.Pack      // packs that were made here: each with all that its objects lead to
 	needs map[gitstore.ID]bool // what is needed and not in those, nor in packs that stay
 	lost  map[gitstore.ID]bool // what the user knows to be lost for good
 	// unread is what of it was looked for in vain: what that leads to is not in needs.
@@ -198,8 +199,8 @@ func (g *giving) ownFiles() (files []string, err error) {
 			files = append(files, p.Base)
 		}
 	}
-	objects := filepath.Join(g.store.Dir(), "objects")
-	dirs, err := os.ReadDir(objects)
+	root := filepath.Join(g.store.Dir(), "objects")
+	dirs, err := os.ReadDir(root)
 	if err != nil {
 		return nil, err
 	}
@@ -207,7 +208,7 @@ func (g *giving) ownFiles() (files []string, err error) {
 		if len(dir.Name()) != 2 || !dir.IsDir() {
 			continue
 		}
-		names, err := os.ReadDir(filepath.Join(objects, dir.Name()))
+		names, err := os.ReadDir(filepath.Join(root, dir.Name()))
 		if err != nil {
 			return nil, err
 		}
@@ -443,7 +444,7 @@ func (g *giving) walkTree(id gitstore.ID) error {
 
 func (g *giving) removeOld() error {
 	d := &doubles{ctx: g.ctx, store: g.store, stats: &g.stats}
-	packs := map[string]*shadow.Pack{}
+	packs := map[string]*objects.Pack{}
 	for _, p := range g.store.Own().Packs {
 		packs[p.Base] = p
 	}
@@ -465,7 +466,7 @@ func (g *giving) removeOld() error {
 		if err != nil {
 			return err
 		}
-		g.stats.Freed += shadow.OnDisk(info)
+		g.stats.Freed += objects.OnDisk(info)
 	}
 	failpoint.Hit("giveback.removed")
 	return errors.Join(g.store.Rescan(), shadow.GaveBack(g.store))

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/umbra-vcs/umbra/gitstore/flock"
+	"github.com/umbra-vcs/umbra/gitstore/objects"
 	"github.com/umbra-vcs/umbra/gitstore/shadow"
 )
 
@@ -71,7 +72,7 @@ func eachLeftover(ctx context.Context, s *shadow.Store, now time.Time, fn func(p
 		if e.IsDir() || !unfinished() {
 			return nil
 		}
-		return shadow.Leftover(path, now, func(path string, size int64) error {
+		return objects.Leftover(path, now, func(path string, size int64) error {
 			if !unfinished() { // whoever had the flock has named the index meanwhile
 				return nil
 			}
@@ -94,7 +95,7 @@ func isUnfinished(s *shadow.Store, path string) bool {
 	if base, ok := strings.CutSuffix(path, ".pack"); ok {
 		return isUnindexed(path) && shadow.IsThere(filepath.Join(s.Dir(), shadow.UnverifiedDir, filepath.Base(base)))
 	}
-	base, ok := strings.CutSuffix(path, shadow.KeepSuffix)
+	base, ok := strings.CutSuffix(path, objects.KeepSuffix)
 	return ok && !shadow.IsThere(base+".idx") && !shadow.IsThere(base+".pack") || ok && isUnfinished(s, base+".pack")
 }
 

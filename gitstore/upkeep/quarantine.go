@@ -10,6 +10,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/git"
+	"github.com/umbra-vcs/umbra/gitstore/objects"
 	"github.com/umbra-vcs/umbra/gitstore/shadow"
 )
 
@@ -42,14 +43,14 @@ func (q *quarantine) remove() { _ = os.RemoveAll(q.dir) } // what stays, the nex
 
 // fill links the directories of loose objects, and each pack.
 func (q *quarantine) fill() error {
-	objects, err := filepath.Abs(filepath.Join(q.store.Dir(), "objects"))
+	from, err := filepath.Abs(filepath.Join(q.store.Dir(), "objects"))
 	if err != nil {
 		return err
 	}
 	if err := errors.Join(os.Mkdir(filepath.Join(q.dir, "pack"), 0o700), os.Mkdir(filepath.Join(q.dir, "info"), 0o700)); err != nil {
 		return err
 	}
-	dirs, err := os.ReadDir(objects)
+	dirs, err := os.ReadDir(from)
 	if err != nil {
 		return err
 	}
@@ -57,11 +58,11 @@ func (q *quarantine) fill() error {
 		if len(e.Name()) != 2 || !e.IsDir() {
 			continue
 		}
-		if err := os.Symlink(filepath.Join(objects, e.Name()), filepath.Join(q.dir, e.Name())); err != nil {
+		if err := os.Symlink(filepath.Join(from, e.Name()), filepath.Join(q.dir, e.Name())); err != nil {
 			return err
 		}
 	}
-	packs, err := os.ReadDir(filepath.Join(objects, "pack"))
+	packs, err := os.ReadDir(filepath.Join(from, "pack"))
 	if err != nil {
 		return err
 	}
@@ -69,17 +70,17 @@ func (q *quarantine) fill() error {
 		if !strings.HasPrefix(e.Name(), "pack-") {
 			continue
 		}
-		if err := os.Symlink(filepath.Join(objects, "pack", e.Name()), filepath.Join(q.dir, "pack", e.Name())); err != nil {
+		if err := os.Symlink(filepath.Join(from, "pack", e.Name()), filepath.Join(q.dir, "pack", e.Name())); err != nil {
 			return err
 		}
 	}
-	return q.borrow(objects)
+	return q.borrow(from)
 }
 
 // borrow names the alternates, whose paths may be relative to the repository's
 // own object directory.
-func (q *quarantine) borrow(objects string) error {
-	dirs, err := shadow.Alternates(objects)
+func (q *quarantine) borrow(from string) error {
+	dirs, err := objects.Alternates(from)
 	if err != nil || len(dirs) < 2 {
 		return err
 	}

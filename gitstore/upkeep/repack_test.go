@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/objects"
 	"github.com/umbra-vcs/umbra/gitstore/shadow"
 	"github.com/umbra-vcs/umbra/gitstore/storetest"
 )
@@ -81,7 +82,7 @@ func TestRepack(t *testing.T) {
 		storetest.NoErr(t, os.Link(path, to))
 		linked = append(linked, to)
 	}
-	storetest.NoErr(t, os.WriteFile(strings.TrimSuffix(linked[0], filepath.Ext(linked[0]))+shadow.KeepSuffix, nil, 0o600))
+	storetest.NoErr(t, os.WriteFile(strings.TrimSuffix(linked[0], filepath.Ext(linked[0]))+objects.KeepSuffix, nil, 0o600))
 	storetest.NoErr(t, s.Rescan())
 	before := map[string]unix.Stat_t{}
 	for _, path := range linked {
@@ -351,7 +352,7 @@ func TestRottenIndexKeepsItsPack(t *testing.T) {
 	for _, suffix := range []string{".pack", ".idx"} {
 		storetest.NoErr(t, os.WriteFile(kept+suffix, storetest.Must[[]byte](t)(os.ReadFile(own+suffix)), 0o400))
 	}
-	storetest.NoErr(t, os.WriteFile(kept+shadow.KeepSuffix, nil, 0o400))
+	storetest.NoErr(t, os.WriteFile(kept+objects.KeepSuffix, nil, 0o400))
 	storetest.Rewrite(t, own+".idx", storetest.Flipped(storetest.Must[[]byte](t)(os.ReadFile(own+".idx")), 8+1024+24*s.Own().Packs[0].Count()-1))
 	var stats RepackStats
 	if storetest.NoErr(t, dropDoubles(ctx, s, &stats)); !shadow.IsThere(own + ".pack") {
@@ -370,7 +371,7 @@ func TestKeptPackStays(t *testing.T) {
 	for _, suffix := range []string{".pack", ".idx"} {
 		storetest.NoErr(t, os.Link(own+suffix, kept+suffix))
 	}
-	storetest.NoErr(t, os.WriteFile(kept+shadow.KeepSuffix, nil, 0o600))
+	storetest.NoErr(t, os.WriteFile(kept+objects.KeepSuffix, nil, 0o600))
 	before := inode(t, kept+".pack")
 	stats := storetest.Must[RepackStats](t)(Repack(ctx, s))
 	if stats.Packs != 1 || stats.Packed != 0 {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/flock"
+	"github.com/umbra-vcs/umbra/gitstore/objects"
 	"github.com/umbra-vcs/umbra/gitstore/shadow"
 )
 
@@ -134,7 +135,7 @@ func widowed(s *shadow.Store, name string) string {
 // sumOf says what is wrong with a file that ends with its checksum, "" if nothing
 // is, or the file has gone.
 func sumOf(ctx context.Context, path string) (string, error) {
-	_, _, err := shadow.TrailerOf(ctx, path)
+	_, _, err := objects.TrailerOf(ctx, path)
 	switch {
 	case ctx.Err() != nil:
 		return "", ctx.Err()

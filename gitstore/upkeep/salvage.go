@@ -13,6 +13,7 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/flock"
 	"github.com/umbra-vcs/umbra/gitstore/git"
+	"github.com/umbra-vcs/umbra/gitstore/objects"
 	"github.com/umbra-vcs/umbra/gitstore/shadow"
 )
 
@@ -94,7 +95,7 @@ func (g *salvaging) pack(base string) error {
 	if err := g.rescue(base); err != nil {
 		return err
 	}
-	if err := g.move(base, ".idx", ".pack", ".rev", ".bitmap", shadow.KeepSuffix); err != nil {
+	if err := g.move(base, ".idx", ".pack", ".rev", ".bitmap", objects.KeepSuffix); err != nil {
 		return err
 	}
 	err := os.Remove(filepath.Join(g.store.Dir(), shadow.UnverifiedDir, filepath.Base(base)))
@@ -149,7 +150,7 @@ func (g *salvaging) rescue(base string) error {
 	}
 	s := g.store
 	info, err := os.Stat(base + ".idx")
-	var p *shadow.Pack
+	var p *objects.Pack
 	if err == nil {
 		p, err = s.OpenPack(base, info)
 	}
@@ -171,7 +172,7 @@ func (g *salvaging) rescue(base string) error {
 		if err != nil {
 			continue
 		}
-		t, data, err := p.Read(s.Objects, off)
+		t, data, err := p.Read(s.Reader, off)
 		if err != nil || gitstore.HashFast(t, data) != id {
 			continue
 		}

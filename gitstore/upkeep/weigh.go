@@ -13,6 +13,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/git"
+	"github.com/umbra-vcs/umbra/gitstore/objects"
 	"github.com/umbra-vcs/umbra/gitstore/shadow"
 )
 
@@ -127,7 +128,7 @@ func (w *weighing) sizes(ctx context.Context) (sizes map[gitstore.ID]int64, doub
 	ids := slices.SortedFunc(maps.Keys(w.owner), gitstore.ID.Compare)
 	sizes = make(map[gitstore.ID]int64, len(ids))
 	var packed bytes.Buffer
-	kept := map[*shadow.Pack]bool{}
+	kept := map[*objects.Pack]bool{}
 	for i, at := range w.store.Locate(ids) {
 		switch {
 		case at.Loose != "":

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/objects"
 	"github.com/umbra-vcs/umbra/gitstore/shadow"
 	"github.com/umbra-vcs/umbra/gitstore/storetest"
 )
@@ -86,7 +87,7 @@ func TestWeigh(t *testing.T) {
 		t.Fatal(packs, err)
 	}
 	for _, pack := range packs {
-		storetest.NoErr(t, os.WriteFile(strings.TrimSuffix(pack, ".pack")+shadow.KeepSuffix, nil, 0o600))
+		storetest.NoErr(t, os.WriteFile(strings.TrimSuffix(pack, ".pack")+objects.KeepSuffix, nil, 0o600))
 	}
 	if got := storetest.Must[Weight](t)(Weigh(ctx, s, groups)); fmt.Sprint(got) != fmt.Sprint(Weight{Alone: []int64{0, 0, 0}}) {
 		t.Errorf("borrowed: %+v", got)

@@ -9,6 +9,7 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/capture"
 	"github.com/umbra-vcs/umbra/gitstore/disk"
+	"github.com/umbra-vcs/umbra/gitstore/objects"
 	"github.com/umbra-vcs/umbra/gitstore/records"
 	"github.com/umbra-vcs/umbra/gitstore/shadow"
 	"github.com/umbra-vcs/umbra/gitstore/upkeep"
@@ -119,7 +120,7 @@ func (e *Examiner) regain(ctx context.Context, p *projects.Project, lost []upkee
 
 // importLost copies those of the objects that a repository of the user's holds.
 func importLost(ctx context.Context, store *shadow.Store, commonDir string, ids []gitstore.ID) error {
-	from, err := shadow.OpenObjects(commonDir)
+	from, err := objects.Open(commonDir)
 	if err != nil {
 		return err
 	}

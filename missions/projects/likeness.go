@@ -7,7 +7,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/disk"
-	"github.com/umbra-vcs/umbra/gitstore/shadow"
+	"github.com/umbra-vcs/umbra/gitstore/objects"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/home"
 )
@@ -57,12 +57,12 @@ func isHalf(of int, isSo func(i int) bool) bool {
 // mission's HEAD was at, and whether that was at any. An error is of objects that can't be
 // read.
 func (m *Mission) knowsRepository(g Directory) (known, hadCommits bool, err error) {
-	var objects *shadow.Objects
+	var user *objects.Reader
 	if g.Repo != nil && g.Repo.CommonDir != "" {
-		if objects, err = shadow.OpenObjects(g.Repo.CommonDir); err != nil {
+		if user, err = objects.Open(g.Repo.CommonDir); err != nil {
 			return false, false, err
 		}
-		defer objects.Close()
+		defer user.Close()
 	}
 	tried := map[string]bool{"": true}
 	for s, err := range m.Project.SnapshotCache.WalkHistory(m.Project.Store, m.Tip.ID) {
@@ -73,10 +73,10 @@ func (m *Mission) knowsRepository(g Directory) (known, hadCommits bool, err erro
 		if tried[s.GitHead] || err != nil {
 			continue
 		}
-		if tried[s.GitHead], hadCommits = true, true; objects == nil {
+		if tried[s.GitHead], hadCommits = true, true; user == nil {
 			return false, true, nil
 		}
-		if _, err := objects.Commit(id); err == nil {
+		if _, err := user.Commit(id); err == nil {
 			return true, true, nil
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/git"
+	"github.com/umbra-vcs/umbra/gitstore/objects"
 	"github.com/umbra-vcs/umbra/gitstore/records"
 	"github.com/umbra-vcs/umbra/gitstore/shadow"
 	"github.com/umbra-vcs/umbra/gitstore/usergit"
@@ -92,13 +93,13 @@ func (u *gitStateCache) refresh(store *shadow.Store, batch *shadow.Batch) (gitRe
 			return u.state, u.staged, err
 		}
 	}
-	objects, err := shadow.OpenObjects(u.repo.CommonDir)
+	user, err := objects.Open(u.repo.CommonDir)
 	if err != nil {
 		u.state.UnreadReason = err.Error()
 		return u.state, stagedRecord{}, nil
 	}
-	defer objects.Close()
-	if err := u.readObjects(head, objects, batch); err != nil {
+	defer user.Close()
+	if err := u.readObjects(head, user, batch); err != nil {
 		u.state.UnreadReason = err.Error()
 		u.indexStamp = home.FileStamp{}
 		return u.state, stagedRecord{}, nil
@@ -118,8 +119,8 @@ func (u *gitStateCache) areBlobsStored(store *shadow.Store) (bool, error) {
 	return true, nil
 }
 
-func (u *gitStateCache) readObjects(head usergit.Head, objects *shadow.Objects, batch *shadow.Batch) error {
-	reader := userObjects{objects}
+func (u *gitStateCache) readObjects(head usergit.Head, user *objects.Reader, batch *shadow.Batch) error {
+	reader := userObjects{user}
 	u.state.Ancestors = nil
 	var tree usergit.ID
 	if !head.Unborn() {
@@ -149,7 +150,7 @@ func (u *gitStateCache) readObjects(head usergit.Head, objects *shadow.Objects, 
 	}
 	u.staged, u.blobs = stagedRecord{Entries: []StagedItem{}}, nil
 	for _, e := range entries {
-		item, err := u.importStagedBlob(e, objects, batch)
+		item, err := u.importStagedBlob(e, user, batch)
 		if err != nil {
 			return err
 		}
@@ -161,7 +162,7 @@ func (u *gitStateCache) readObjects(head usergit.Head, objects *shadow.Objects, 
 
 // importStagedBlob copies a staged blob into the shadow repository. A blob that the
 // user's repository lacks is noted and is no error.
-func (u *gitStateCache) importStagedBlob(e usergit.StagedEntry, objects *shadow.Objects, batch *shadow.Batch) (StagedItem, error) {
+func (u *gitStateCache) importStagedBlob(e usergit.StagedEntry, user *objects.Reader, batch *shadow.Batch) (StagedItem, error) {
 	item := StagedItem{
 		Path: e.Path, Mode: e.Mode.String(), Stage: e.Stage, ID: e.ID.String(),
 		IntentToAdd: e.Flags.IntentToAdd, SkipWorktree: e.Flags.SkipWorktree, AssumeValid: e.Flags.AssumeValid,
@@ -173,7 +174,7 @@ func (u *gitStateCache) importStagedBlob(e usergit.StagedEntry, objects *shadow.
 	if err != nil {
 		return item, err
 	}
-	r, size, err := objects.BlobReader(id)
+	r, size, err := user.BlobReader(id)
 	if errors.Is(err, gitstore.ErrMissing) {
 		item.Missing = true
 		return item, nil

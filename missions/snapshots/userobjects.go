@@ -4,12 +4,12 @@ import (
 	"fmt"
 
 	"github.com/umbra-vcs/umbra/gitstore"
-	"github.com/umbra-vcs/umbra/gitstore/shadow"
+	"github.com/umbra-vcs/umbra/gitstore/objects"
 	"github.com/umbra-vcs/umbra/gitstore/usergit"
 )
 
 // userObjects lets usergit read the objects of the user's repository.
-type userObjects struct{ objects *shadow.Objects }
+type userObjects struct{ objects *objects.Reader }
 
 // Commit implements usergit.Objects.
 func (u userObjects) Commit(id usergit.ID) (usergit.Commit, error) {

@@ -15,7 +15,7 @@ import (
 func TestTargets(t *testing.T) {
 	t.Chdir("../..")
 	all, err := targets(t.Context())
-	if err != nil || len(all) < 43 || !slices.Contains(all, target{"gitstore/shadow", "FuzzPack"}) || !slices.Contains(all, target{"sessions/codex", "FuzzRewrite"}) {
+	if err != nil || len(all) < 43 || !slices.Contains(all, target{"gitstore/objects", "FuzzPack"}) || !slices.Contains(all, target{"sessions/codex", "FuzzRewrite"}) {
 		t.Errorf("found %v, %v", all, err)
 	}
 }

@@ -1,8 +1,6 @@
-package shadow
+package objects
 
 import (
-	"os"
-	"path/filepath"
 	"slices"
 	"testing"
 
@@ -15,18 +13,13 @@ import (
 func TestLocate(t *testing.T) {
 	t.Parallel()
 	for _, size := range []int{40_000, 5_000} {
-		s := newStore(t)
-		w := &packWriter{}
+		var entries []packEntry
 		for n := range size {
-			w.entries = append(w.entries, packEntry{id: numbered(n), offset: 12 + int64(n)*(1<<20)})
+			entries = append(entries, packEntry{id: numbered(n), offset: 12 + int64(n)*(1<<20)})
 		}
-		base := filepath.Join(s.PackDir(), "pack-x")
-		noErr(t, os.WriteFile(base+".pack", nil, 0o600))
-		noErr(t, os.WriteFile(base+".idx", w.index(make([]byte, gitstore.IDSize)), 0o600))
-		noErr(t, s.Rescan())
-		p := s.Own().Packs[0]
-		if p.Broken != nil || (p.whole == nil) != (size > 5_000) {
-			t.Fatalf("%d objects: broken %v, held %t", size, p.Broken, p.whole != nil)
+		o, p := withIndex(t, entries)
+		if held := p.whole != nil; held == (size > 5_000) {
+			t.Fatalf("%d objects: held %t", size, held)
 		}
 		for _, step := range []int{1, 7, 5_003} {
 			offsets := map[gitstore.ID]int64{}
@@ -39,7 +32,7 @@ func TestLocate(t *testing.T) {
 			}
 			slices.SortFunc(ids, gitstore.ID.Compare)
 			found := 0
-			for i, at := range s.Locate(ids) {
+			for i, at := range o.Locate(ids) {
 				want, there := offsets[ids[i]]
 				if at.Nowhere() == there || there && (at.Pack != p || at.Offset != want) {
 					t.Fatalf("%d objects, step %d: %s is at %d, want %d %t", size, step, ids[i], at.Offset, want, there)

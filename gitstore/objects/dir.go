@@ -1,4 +1,4 @@
-package shadow
+package objects
 
 import (
 	"errors"
@@ -11,9 +11,9 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore/disk"
 )
 
-// ObjectDir is one directory of loose objects and packs. It is immutable once
-// listed; Objects replaces it.
-type ObjectDir struct {
+// Dir is one directory of loose objects and packs. It is immutable once
+// listed; the Reader replaces it.
+type Dir struct {
 	path  string
 	open  *fileCache
 	Packs []*Pack
@@ -22,7 +22,7 @@ type ObjectDir struct {
 // list reads the pack directory. Packs known before are kept if their index is
 // the same file, so that their fan-out is read once. An index whose pack is gone
 // says nothing of what is stored: it is left out, here and so for all who ask.
-func (d *ObjectDir) list() error {
+func (d *Dir) list() error {
 	names, err := os.ReadDir(filepath.Join(d.path, "pack"))
 	if errors.Is(err, fs.ErrNotExist) {
 		d.Packs = nil
@@ -60,7 +60,7 @@ func (d *ObjectDir) list() error {
 	return nil
 }
 
-func (d *ObjectDir) pack(base string, known *Pack) (*Pack, error) {
+func (d *Dir) pack(base string, known *Pack) (*Pack, error) {
 	fi, err := os.Stat(base + ".idx")
 	if err != nil {
 		return nil, err
@@ -80,7 +80,7 @@ func (d *ObjectDir) pack(base string, known *Pack) (*Pack, error) {
 
 // find looks in the packs. An index that cannot be read hides nothing of the
 // other packs; its error is given only if no other pack has the object.
-func (d *ObjectDir) find(id gitstore.ID) (*Pack, int64, bool, error) {
+func (d *Dir) find(id gitstore.ID) (*Pack, int64, bool, error) {
 	var broken error
 	for _, p := range d.Packs {
 		off, ok, err := p.Find(id)
@@ -95,12 +95,12 @@ func (d *ObjectDir) find(id gitstore.ID) (*Pack, int64, bool, error) {
 }
 
 // LoosePath is where a loose object is, or would be.
-func (d *ObjectDir) LoosePath(id gitstore.ID) string {
+func (d *Dir) LoosePath(id gitstore.ID) string {
 	hex := id.String()
 	return d.path + "/" + hex[:2] + "/" + hex[2:]
 }
 
-func (d *ObjectDir) hasLoose(id gitstore.ID) (bool, error) {
+func (d *Dir) hasLoose(id gitstore.ID) (bool, error) {
 	fi, err := os.Lstat(d.LoosePath(id))
 	if err == nil && fi.Mode().Type() == fs.ModeSymlink {
 		fi, err = os.Stat(d.LoosePath(id))
@@ -120,7 +120,7 @@ func (d *ObjectDir) hasLoose(id gitstore.ID) (bool, error) {
 }
 
 // read tries one copy after the other: a damaged one may have been written again.
-func (d *ObjectDir) read(o *Objects, id gitstore.ID) (gitstore.ObjectType, []byte, error) {
+func (d *Dir) read(o *Reader, id gitstore.ID) (gitstore.ObjectType, []byte, error) {
 	var broken error
 	for _, p := range d.Packs {
 		off, ok, err := p.Find(id)
@@ -146,10 +146,4 @@ func (d *ObjectDir) read(o *Objects, id gitstore.ID) (gitstore.ObjectType, []byt
 		return 0, nil, broken
 	}
 	return t, data, err
-}
-
-// IsThere tells whether anything has a name.
-func IsThere(path string) bool {
-	_, err := os.Lstat(path)
-	return err == nil
 }

@@ -1,6 +1,7 @@
-package shadow
+package objects
 
 import (
+	"slices"
 	"sync"
 
 	"github.com/umbra-vcs/umbra/gitstore"
@@ -75,22 +76,35 @@ func (r *recent) forget() {
 	r.young, r.old, r.size = nil, nil, 0
 }
 
-// recalled is typed for what may have been read before. The slice is shared.
-func (o *Objects) recalled(id gitstore.ID, kind gitstore.ObjectType) ([]byte, error) {
+// recalled is Typed for what may have been read before. The slice is shared.
+func (o *Reader) recalled(id gitstore.ID, kind gitstore.ObjectType) ([]byte, error) {
 	if data, ok := o.recent.get(id, kind); ok {
 		return data, nil
 	}
-	data, err := o.typed(id, kind)
+	data, err := o.Typed(id, kind)
 	if err == nil {
 		o.recent.put(id, kind, data)
 	}
 	return data, err
 }
 
+// Document is Blob for what records hold, which is read again at each snapshot.
+func (o *Reader) Document(id gitstore.ID) ([]byte, error) {
+	data, err := o.recalled(id, gitstore.TypeBlob)
+	return slices.Clone(data), err
+}
+
 // Remember keeps an object that was just written, as if it had been read.
-func (o *Objects) Remember(id gitstore.ID, kind gitstore.ObjectType, data []byte) {
+func (o *Reader) Remember(id gitstore.ID, kind gitstore.ObjectType, data []byte) {
 	o.recent.put(id, kind, data)
 }
 
+// Remembers tells whether an object was read or written a short while ago. It may be
+// stored no more.
+func (o *Reader) Remembers(id gitstore.ID, kind gitstore.ObjectType) bool {
+	_, ok := o.recent.get(id, kind)
+	return ok
+}
+
 // ForgetRecent makes the next read of everything one of the disk.
-func (o *Objects) ForgetRecent() { o.recent.forget() }
+func (o *Reader) ForgetRecent() { o.recent.forget() }

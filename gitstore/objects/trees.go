@@ -1,4 +1,4 @@
-package shadow
+package objects
 
 import (
 	"fmt"
@@ -8,7 +8,7 @@ import (
 )
 
 // Tree returns the entries of a tree in Git's order. The slice is the caller's.
-func (o *Objects) Tree(id gitstore.ID) ([]gitstore.TreeEntry, error) {
+func (o *Reader) Tree(id gitstore.ID) ([]gitstore.TreeEntry, error) {
 	if id == gitstore.EmptyTree() {
 		return nil, nil
 	}
@@ -23,7 +23,7 @@ func (o *Objects) Tree(id gitstore.ID) ([]gitstore.TreeEntry, error) {
 // Lookup returns the entry at a slash-separated path below tree; the empty path
 // is the tree itself. A path that is not there, also one below a file, is
 // ErrNoEntry.
-func (o *Objects) Lookup(tree gitstore.ID, path string) (gitstore.TreeEntry, error) {
+func (o *Reader) Lookup(tree gitstore.ID, path string) (gitstore.TreeEntry, error) {
 	at := gitstore.TreeEntry{Mode: gitstore.ModeDir, ID: tree}
 	if path == "" {
 		return at, nil
@@ -32,7 +32,7 @@ func (o *Objects) Lookup(tree gitstore.ID, path string) (gitstore.TreeEntry, err
 		if !at.Mode.IsDir() {
 			return gitstore.TreeEntry{}, fmt.Errorf("%s: %w", path, gitstore.ErrNoEntry)
 		}
-		r, err := o.treeReader(at.ID)
+		r, err := o.TreeReader(at.ID)
 		for r.OK && err == nil && string(r.Head.Name) != name {
 			err = gitstore.AboutObject(at.ID, r.Next())
 		}
@@ -50,11 +50,11 @@ func (o *Objects) Lookup(tree gitstore.ID, path string) (gitstore.TreeEntry, err
 // WalkTree calls fn for every entry below tree, subtrees before what they hold,
 // in Git's order, with the path from the root of the walk. Any error of fn but
 // SkipTree ends the walk and is returned.
-func (o *Objects) WalkTree(tree gitstore.ID, fn func(path string, e gitstore.TreeEntry) error) error {
+func (o *Reader) WalkTree(tree gitstore.ID, fn func(path string, e gitstore.TreeEntry) error) error {
 	return o.walkTree(tree, "", fn)
 }
 
-func (o *Objects) walkTree(tree gitstore.ID, prefix string, fn func(string, gitstore.TreeEntry) error) error {
+func (o *Reader) walkTree(tree gitstore.ID, prefix string, fn func(string, gitstore.TreeEntry) error) error {
 	entries, err := o.Tree(tree)
 	if err != nil {
 		return err
@@ -77,16 +77,16 @@ func (o *Objects) walkTree(tree gitstore.ID, prefix string, fn func(string, gits
 	return nil
 }
 
-// treeReaderOrNone is treeReader for an id that is zero where there is no tree.
-func (o *Objects) treeReaderOrNone(id gitstore.ID) (gitstore.TreeReader, error) {
+// TreeReaderOrNone is TreeReader for an id that is zero where there is no tree.
+func (o *Reader) TreeReaderOrNone(id gitstore.ID) (gitstore.TreeReader, error) {
 	if id.IsZero() {
 		return gitstore.TreeReader{}, nil
 	}
-	return o.treeReader(id)
+	return o.TreeReader(id)
 }
 
-// treeReader begins to read a stored tree.
-func (o *Objects) treeReader(id gitstore.ID) (gitstore.TreeReader, error) {
+// TreeReader begins to read a stored tree.
+func (o *Reader) TreeReader(id gitstore.ID) (gitstore.TreeReader, error) {
 	if id == gitstore.EmptyTree() {
 		return gitstore.TreeReader{}, nil
 	}

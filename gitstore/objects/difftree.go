@@ -1,4 +1,4 @@
-package shadow
+package objects
 
 import (
 	"strings"
@@ -9,19 +9,19 @@ import (
 // DiffTrees calls fn for each path that differs between the trees a and b, where
 // the zero ID stands for the empty tree, in Git's order of paths. Equal subtrees
 // are not read, so the cost follows the difference. An error of fn ends it.
-func (o *Objects) DiffTrees(a, b gitstore.ID, fn func(gitstore.Change) error) error {
+func (o *Reader) DiffTrees(a, b gitstore.ID, fn func(gitstore.Change) error) error {
 	return o.DiffTreesIn(a, b, nil, fn)
 }
 
 // DiffTreesIn is DiffTrees without what lies below directories for which enter
 // is false. It is asked by the path, "" for the trees themselves; nil enters
 // all.
-func (o *Objects) DiffTreesIn(a, b gitstore.ID, enter func(dir string) bool, fn func(gitstore.Change) error) error {
+func (o *Reader) DiffTreesIn(a, b gitstore.ID, enter func(dir string) bool, fn func(gitstore.Change) error) error {
 	return (&treeDiff{o, enter, fn}).trees("", a, b)
 }
 
 type treeDiff struct {
-	*Objects
+	*Reader
 	enter func(dir string) bool
 	found func(gitstore.Change) error
 }
@@ -31,11 +31,11 @@ func (d *treeDiff) trees(prefix string, a, b gitstore.ID) error {
 	if a == b || d.enter != nil && !d.enter(strings.TrimSuffix(prefix, "/")) {
 		return nil
 	}
-	from, err := d.treeReaderOrNone(a)
+	from, err := d.TreeReaderOrNone(a)
 	if err != nil {
 		return err
 	}
-	to, err := d.treeReaderOrNone(b)
+	to, err := d.TreeReaderOrNone(b)
 	if err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-package shadow
+package objects
 
 import (
 	"bytes"
@@ -20,7 +20,7 @@ import (
 type Pack struct {
 	Base   string
 	info   fs.FileInfo
-	named  time.Time // when its name was made, or a later one of the user's: a linked pack is older than its name
+	Named  time.Time // when its name was made, or a later one of the user's: a linked pack is older than its name
 	open   *fileCache
 	Broken error
 	// Durable: this process has synced its files and its names.
@@ -45,10 +45,10 @@ const (
 )
 
 func openPack(base string, info fs.FileInfo, open *fileCache) (*Pack, error) {
-	p := &Pack{Base: base, info: info, open: open, named: info.ModTime()}
+	p := &Pack{Base: base, info: info, open: open, Named: info.ModTime()}
 	var st unix.Stat_t
 	if unix.Stat(base+".idx", &st) == nil {
-		p.named = time.Unix(st.Ctim.Unix())
+		p.Named = time.Unix(st.Ctim.Unix())
 	}
 	open.forget(base + ".idx")
 	open.forget(base + ".pack")

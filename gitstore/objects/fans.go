@@ -1,4 +1,4 @@
-package shadow
+package objects
 
 import (
 	"errors"
@@ -10,14 +10,14 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore"
 )
 
-// fans are the directories of loose objects of a repository, 256 at most, as far
+// Fans are the directories of loose objects of a repository, 256 at most, as far
 // as a large batch knows that they are not there: an import looks for none of
 // its objects in them.
-type fans [256]atomic.Bool
+type Fans [256]atomic.Bool
 
 // lack reports whether no loose object with the id's first byte was there when
 // it was asked first.
-func (f *fans) lack(d *ObjectDir, id gitstore.ID) bool {
+func (f *Fans) lack(d *Dir, id gitstore.ID) bool {
 	if f[id[0]].Load() {
 		return true
 	}

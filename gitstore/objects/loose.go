@@ -1,4 +1,4 @@
-package shadow
+package objects
 
 import (
 	"bufio"
@@ -48,15 +48,15 @@ func (p *inflaterPool) get(src io.Reader) (inflater, error) {
 func (p *inflaterPool) put(z inflater) { p.pool.Put(z) }
 
 // ReadLoose reads a loose object file.
-func (o *Objects) ReadLoose(path string) (gitstore.ObjectType, []byte, error) {
+func (o *Reader) ReadLoose(path string) (gitstore.ObjectType, []byte, error) {
 	raw, err := disk.ReadFile(path)
 	if err != nil {
 		return 0, nil, asDamage(err)
 	}
-	return o.decodeLoose(raw)
+	return o.DecodeLoose(raw)
 }
 
-func (o *Objects) decodeLoose(raw []byte) (gitstore.ObjectType, []byte, error) {
+func (o *Reader) DecodeLoose(raw []byte) (gitstore.ObjectType, []byte, error) {
 	z, err := o.inflaters.get(bytes.NewReader(raw))
 	if err != nil {
 		return 0, nil, gitstore.Damaged("loose object: %v", err)
@@ -101,9 +101,9 @@ func readLooseHeader(r *bufio.Reader, deflated int64) (gitstore.ObjectType, int6
 	return t, size, nil
 }
 
-// OpenObjectFile opens a file of an object store, the user's too, where anything may
+// OpenFile opens a file of an object store, the user's too, where anything may
 // stand in its place.
-func OpenObjectFile(path string) (*os.File, fs.FileInfo, error) {
+func OpenFile(path string) (*os.File, fs.FileInfo, error) {
 	f, info, err := disk.OpenRegular(path)
 	return f, info, asDamage(err)
 }
@@ -117,8 +117,8 @@ func asDamage(err error) error {
 }
 
 // looseHeader reads only the header: the type and the size of the content.
-func (o *Objects) looseHeader(path string) (gitstore.ObjectType, int64, error) {
-	f, fi, err := OpenObjectFile(path)
+func (o *Reader) looseHeader(path string) (gitstore.ObjectType, int64, error) {
+	f, fi, err := OpenFile(path)
 	if err != nil {
 		return 0, 0, err
 	}

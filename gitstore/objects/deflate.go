@@ -1,4 +1,4 @@
-package shadow
+package objects
 
 import (
 	"bytes"
@@ -61,8 +61,8 @@ func (d *deflater) deflate(header, data []byte) error {
 	return nil
 }
 
-// deflate gives header and data as one compressed stream.
-func deflate(header, data []byte) ([]byte, error) {
+// Deflate gives header and data as one compressed stream.
+func Deflate(header, data []byte) ([]byte, error) {
 	d, err := getDeflater()
 	if err != nil {
 		return nil, err
@@ -74,8 +74,8 @@ func deflate(header, data []byte) ([]byte, error) {
 	return bytes.Clone(d.out.Bytes()), nil
 }
 
-// deflating calls fn with data as a compressed stream, which is gone afterwards.
-func deflating(data []byte, fn func(deflated io.WriterTo) error) error {
+// Deflating calls fn with data as a compressed stream, which is gone afterwards.
+func Deflating(data []byte, fn func(deflated io.WriterTo) error) error {
 	d, err := getDeflater()
 	if err != nil {
 		return err
@@ -87,8 +87,8 @@ func deflating(data []byte, fn func(deflated io.WriterTo) error) error {
 	return fn(&d.out)
 }
 
-// deflateFrom compresses what r gives into w.
-func deflateFrom(w io.Writer, r io.Reader) error {
+// DeflateFrom compresses what r gives into w.
+func DeflateFrom(w io.Writer, r io.Reader) error {
 	d, err := getDeflater()
 	if err != nil {
 		return err

@@ -1,4 +1,4 @@
-package shadow
+package objects
 
 import (
 	"bufio"
@@ -18,19 +18,21 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/durable"
 	"github.com/umbra-vcs/umbra/gitstore/failpoint"
 	"github.com/umbra-vcs/umbra/gitstore/flock"
 )
 
-// packWriter writes one pack without deltas to a temporary file, and its index
+// A PackWriter writes one pack without deltas to a temporary file, and its index
 // of version 2 (gitformat-pack(5)). Not safe for concurrent use.
-type packWriter struct {
-	store   *Store
+type PackWriter struct {
+	dir     string
+	sync    *durable.Syncer
 	file    *os.File
 	out     *bufio.Writer
 	offset  int64
 	entries []packEntry
-	base    string // its path without extension, once it is named
+	Base    string // its path without extension, once it is named
 }
 
 type packEntry struct {
@@ -41,23 +43,20 @@ type packEntry struct {
 
 const packHeader = 12
 
-// PackDir is where packs are written.
-func (s *Store) PackDir() string { return filepath.Join(s.area, "objects", "pack") }
-
-// newPack begins a pack in a file named tmp_umbra_pack_*, flocked as long as its owner
+// NewPack begins a pack in a file of dir named tmp_umbra_pack_*, flocked as long as its owner
 // lives so that Sweep leaves it alone. What a killed process left of another
 // goes first: it may be as large as the workspace, and there need be no daemon
 // that sweeps (H24).
-func (s *Store) newPack() (*packWriter, error) {
-	s.sweepPacks()
-	f, err := flock.CreateTemp(s.PackDir(), "tmp_umbra_pack_*")
+func NewPack(dir string, sync *durable.Syncer) (*PackWriter, error) {
+	sweepPacks(dir)
+	f, err := flock.CreateTemp(dir, "tmp_umbra_pack_*")
 	if err != nil {
 		return nil, err
 	}
 	failpoint.Hit("pack.begun")
-	p := &packWriter{store: s, file: f, out: bufio.NewWriterSize(f, 256<<10), offset: packHeader}
+	p := &PackWriter{dir: dir, sync: sync, file: f, out: bufio.NewWriterSize(f, 256<<10), offset: packHeader}
 	if _, err := p.out.Write(make([]byte, packHeader)); err != nil {
-		p.discard()
+		p.Discard()
 		return nil, err
 	}
 	return p, nil
@@ -66,11 +65,11 @@ func (s *Store) newPack() (*packWriter, error) {
 // sweepPacks removes packs and indexes of ours that were never finished. What
 // can't be removed is left to Sweep, which says why: no snapshot is to fail for
 // it.
-func (s *Store) sweepPacks() {
-	entries, _ := os.ReadDir(s.PackDir())
+func sweepPacks(dir string) {
+	entries, _ := os.ReadDir(dir)
 	for _, e := range entries {
 		if strings.HasPrefix(e.Name(), "tmp_umbra_") {
-			path := filepath.Join(s.PackDir(), e.Name())
+			path := filepath.Join(dir, e.Name())
 			_ = Leftover(path, time.Now(), func(string, int64) error { return os.Remove(path) })
 		}
 	}
@@ -85,8 +84,8 @@ func entryHeader(t gitstore.ObjectType, size int64) []byte {
 	return head
 }
 
-// add writes an object whose compressed content is given.
-func (p *packWriter) add(t gitstore.ObjectType, id gitstore.ID, size int64, deflated io.WriterTo) error {
+// Add writes an object whose compressed content is given.
+func (p *PackWriter) Add(t gitstore.ObjectType, id gitstore.ID, size int64, deflated io.WriterTo) error {
 	w := &crcWriter{w: p.out}
 	if _, err := w.Write(entryHeader(t, size)); err != nil {
 		return err
@@ -113,18 +112,18 @@ func (c *crcWriter) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// finish completes the pack, makes it and its index durable and gives them their
+// Finish completes the pack, makes it and its index durable and gives them their
 // names, the index last since readers look for it.
-func (p *packWriter) finish() error {
+func (p *PackWriter) Finish() error {
 	if len(p.entries) == 0 {
-		p.discard()
+		p.Discard()
 		return nil
 	}
 	sum, err := p.seal()
 	if err != nil {
 		return err
 	}
-	idx, err := flock.CreateTemp(p.store.PackDir(), "tmp_umbra_idx_*")
+	idx, err := flock.CreateTemp(p.dir, "tmp_umbra_idx_*")
 	if err != nil {
 		return err
 	}
@@ -135,11 +134,11 @@ func (p *packWriter) finish() error {
 	if err := idx.Chmod(0o444); err != nil {
 		return err
 	}
-	if err := p.store.sync.File(idx); err != nil {
+	if err := p.sync.File(idx); err != nil {
 		return err
 	}
-	base := filepath.Join(p.store.PackDir(), "pack-"+hex.EncodeToString(sum))
-	p.base = base
+	base := filepath.Join(p.dir, "pack-"+hex.EncodeToString(sum))
+	p.Base = base
 	failpoint.Hit("pack.written")
 	if err := os.Rename(p.file.Name(), base+".pack"); err != nil {
 		return err
@@ -152,12 +151,12 @@ func (p *packWriter) finish() error {
 	if err := flock.Release(p.file); err != nil {
 		return err
 	}
-	return p.store.sync.Dir(p.store.PackDir())
+	return p.sync.Dir(p.dir)
 }
 
 // seal writes the count and the checksum, which covers the count and so needs
 // the file read once more.
-func (p *packWriter) seal() ([]byte, error) {
+func (p *PackWriter) seal() ([]byte, error) {
 	if err := p.out.Flush(); err != nil {
 		return nil, err
 	}
@@ -177,11 +176,11 @@ func (p *packWriter) seal() ([]byte, error) {
 	if err := p.file.Chmod(0o444); err != nil {
 		return nil, err
 	}
-	return sum, p.store.sync.File(p.file)
+	return sum, p.sync.File(p.file)
 }
 
 // index gives the pack's index of version 2.
-func (p *packWriter) index(packSum []byte) []byte {
+func (p *PackWriter) index(packSum []byte) []byte {
 	slices.SortFunc(p.entries, func(a, b packEntry) int { return a.id.Compare(b.id) })
 	out := make([]byte, 0, idxFanout+len(p.entries)*28+40)
 	out = append(out, "\xfftOc\x00\x00\x00\x02"...)
@@ -213,8 +212,8 @@ func (p *packWriter) index(packSum []byte) []byte {
 	return append(out, sum[:]...)
 }
 
-// discard removes the temporary file.
-func (p *packWriter) discard() { flock.DropTemp(p.file) }
+// Discard removes the temporary file.
+func (p *PackWriter) Discard() { flock.DropTemp(p.file) }
 
 // foreignTempAge is how old a temporary file of another program, which holds no
 // flock, must be to count as left behind.

@@ -1,4 +1,4 @@
-package shadow
+package objects
 
 import (
 	"bufio"
@@ -28,13 +28,13 @@ func (l Location) Nowhere() bool { return l.Pack == nil && l.Loose == "" }
 // Locate looks up many objects at once, ids being sorted, each once: an index
 // on disk is read front to back instead of once an object. It does not list
 // packs again, and passes over what cannot be read.
-func (o *Objects) Locate(ids []gitstore.ID) []Location {
+func (o *Reader) Locate(ids []gitstore.ID) []Location {
 	at := make([]Location, len(ids))
 	rest := make([]int, len(ids))
 	for i := range rest {
 		rest[i] = i
 	}
-	for _, d := range o.current() {
+	for _, d := range o.Dirs() {
 		for _, p := range d.Packs {
 			rest = p.locate(ids, at, rest)
 		}
@@ -43,15 +43,38 @@ func (o *Objects) Locate(ids []gitstore.ID) []Location {
 	return at
 }
 
+// LocateOne looks id up without listing packs again: a false no only costs a second
+// copy. An index that cannot be read is passed over for the same reason. Absent,
+// if not nil, spares the look for loose objects.
+func (o *Reader) LocateOne(id gitstore.ID, absent *Fans) (Location, error) {
+	for i, d := range o.Dirs() {
+		p, off, ok, _ := d.find(id)
+		if ok {
+			return Location{Pack: p, Offset: off}, nil
+		}
+		if i == 0 && absent != nil && absent.lack(d, id) {
+			continue
+		}
+		ok, err := d.hasLoose(id)
+		if err != nil {
+			return Location{}, gitstore.AboutObject(id, err)
+		}
+		if ok {
+			return Location{Loose: d.LoosePath(id)}, nil
+		}
+	}
+	return Location{}, nil
+}
+
 // LocateBeside is Locate as if some files were gone: packs, by their paths without suffix,
 // and loose objects.
-func (o *Objects) LocateBeside(ids []gitstore.ID, gone map[string]bool) []Location {
+func (o *Reader) LocateBeside(ids []gitstore.ID, gone map[string]bool) []Location {
 	at := make([]Location, len(ids))
 	rest := make([]int, len(ids))
 	for i := range rest {
 		rest[i] = i
 	}
-	for _, d := range o.current() {
+	for _, d := range o.Dirs() {
 		for _, p := range d.Packs {
 			if !gone[p.Base] {
 				rest = p.locate(ids, at, rest)
@@ -124,7 +147,7 @@ func (p *Pack) locateBucket(ids []gitstore.ID, at []Location, rest, left []int) 
 	return left
 }
 
-func (d *ObjectDir) locateLoose(ids []gitstore.ID, at []Location, rest []int) []int {
+func (d *Dir) locateLoose(ids []gitstore.ID, at []Location, rest []int) []int {
 	left := rest[:0:0]
 	var there bool
 	for n, i := range rest {
@@ -146,7 +169,7 @@ func (d *ObjectDir) locateLoose(ids []gitstore.ID, at []Location, rest []int) []
 // BlobSize is the size of the blob at a location, of which no more is read than
 // that needs; errNoBlob if it is known to be no blob. The type of a delta is
 // not followed to its base: whoever asks has the id from where Git keeps blobs.
-func (o *Objects) BlobSize(at Location) (int64, error) {
+func (o *Reader) BlobSize(at Location) (int64, error) {
 	if at.Pack == nil {
 		t, size, err := o.looseHeader(at.Loose)
 		if err == nil && t != gitstore.TypeBlob {
@@ -176,7 +199,7 @@ var errNoBlob = errors.New("not a blob")
 
 // deltaSize reads the size of what a delta makes, which it begins with: that of
 // its base, then its own, both in groups of seven bits (gitformat-pack(5)).
-func (p *Pack) deltaSize(o *Objects, f *cachedFile, h packed) (int64, error) {
+func (p *Pack) deltaSize(o *Reader, f *cachedFile, h packed) (int64, error) {
 	const most = 20 // bytes of two numbers
 	z, err := o.inflaters.get(bufio.NewReaderSize(io.NewSectionReader(f, h.data, f.size-h.data), inputBuffer(0)))
 	if err != nil {

@@ -1,4 +1,4 @@
-package shadow
+package objects
 
 import (
 	"os"
@@ -33,7 +33,7 @@ func (c *fileCache) acquire(path string) (*cachedFile, error) {
 		f.used = c.tick
 		return f, nil
 	}
-	f, fi, err := OpenObjectFile(path)
+	f, fi, err := OpenFile(path)
 	if err != nil {
 		return nil, err
 	}

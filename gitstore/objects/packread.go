@@ -1,4 +1,4 @@
-package shadow
+package objects
 
 import (
 	"bufio"
@@ -28,7 +28,7 @@ type packed struct {
 }
 
 // Read returns an object, its deltas applied.
-func (p *Pack) Read(o *Objects, off int64) (gitstore.ObjectType, []byte, error) {
+func (p *Pack) Read(o *Reader, off int64) (gitstore.ObjectType, []byte, error) {
 	f, err := p.open.acquire(p.Base + ".pack")
 	if err != nil {
 		return 0, nil, err
@@ -67,8 +67,8 @@ func (p *Pack) Read(o *Objects, off int64) (gitstore.ObjectType, []byte, error) 
 
 // readForeignBase completes a delta whose base is outside its pack, which Git
 // itself never leaves on disk but tolerates.
-func (p *Pack) readForeignBase(o *Objects, base gitstore.ID, deltas [][]byte) (gitstore.ObjectType, []byte, error) {
-	for _, d := range o.current() {
+func (p *Pack) readForeignBase(o *Reader, base gitstore.ID, deltas [][]byte) (gitstore.ObjectType, []byte, error) {
+	for _, d := range o.Dirs() {
 		other, off, ok, err := d.find(base)
 		if err != nil || ok && other == p {
 			continue
@@ -161,7 +161,7 @@ func (p *Pack) header(f *cachedFile, off int64) (packed, error) {
 // header never makes an absurd allocation.
 func maxInflated(deflated int64) int64 { return deflated*1032 + 1024 }
 
-func (p *Pack) inflate(o *Objects, f *cachedFile, h packed) ([]byte, error) {
+func (p *Pack) inflate(o *Reader, f *cachedFile, h packed) ([]byte, error) {
 	src := bufio.NewReaderSize(io.NewSectionReader(f, h.data, f.size-h.data), inputBuffer(h.size))
 	z, err := o.inflaters.get(src)
 	if err != nil {

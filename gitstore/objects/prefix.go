@@ -1,4 +1,4 @@
-package shadow
+package objects
 
 import (
 	"errors"
@@ -17,7 +17,7 @@ const minPrefix = 4
 // ResolvePrefix returns every stored commit whose id begins with prefix (4 to 40
 // hexadecimal digits in lower case), sorted. Other objects are passed over; one that
 // cannot be read is an error, since nobody knows what it is.
-func (o *Objects) ResolvePrefix(prefix string) ([]gitstore.ID, error) {
+func (o *Reader) ResolvePrefix(prefix string) ([]gitstore.ID, error) {
 	if len(prefix) < minPrefix || len(prefix) > 2*gitstore.IDSize || !gitstore.IsLowerHex(prefix) {
 		return nil, &gitstore.InvalidIDError{Text: prefix}
 	}
@@ -25,7 +25,7 @@ func (o *Objects) ResolvePrefix(prefix string) ([]gitstore.ID, error) {
 		return nil, err
 	}
 	var out []gitstore.ID
-	for _, d := range o.current() {
+	for _, d := range o.Dirs() {
 		ids, err := d.commits(o, prefix)
 		if err != nil {
 			return nil, fmt.Errorf("look up %s: %w", prefix, err)
@@ -36,7 +36,7 @@ func (o *Objects) ResolvePrefix(prefix string) ([]gitstore.ID, error) {
 	return slices.Compact(out), nil
 }
 
-func (d *ObjectDir) commits(o *Objects, prefix string) ([]gitstore.ID, error) {
+func (d *Dir) commits(o *Reader, prefix string) ([]gitstore.ID, error) {
 	var out []gitstore.ID
 	for _, p := range d.Packs {
 		ids, err := p.commits(prefix)

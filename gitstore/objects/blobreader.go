@@ -1,4 +1,4 @@
-package shadow
+package objects
 
 import (
 	"bufio"
@@ -16,14 +16,14 @@ import (
 // verified as they pass: where they do not hash to id, the last Read returns an
 // error that wraps ErrDamaged instead of io.EOF, so a copy is good only if it
 // reached io.EOF. The caller closes it.
-func (o *Objects) BlobReader(id gitstore.ID) (io.ReadCloser, int64, error) {
+func (o *Reader) BlobReader(id gitstore.ID) (io.ReadCloser, int64, error) {
 	for attempt := range 2 {
 		if attempt > 0 {
 			if err := o.Rescan(); err != nil {
 				return nil, 0, gitstore.AboutObject(id, err)
 			}
 		}
-		for _, d := range o.current() {
+		for _, d := range o.Dirs() {
 			r, err := d.stream(o, id)
 			if err == nil {
 				return r.verified(id)
@@ -41,7 +41,7 @@ func (o *Objects) BlobReader(id gitstore.ID) (io.ReadCloser, int64, error) {
 // errNeedsWhole is returned for a delta, which cannot be streamed.
 var errNeedsWhole = errors.New("a delta is read whole")
 
-func (o *Objects) wholeReader(id gitstore.ID) (io.ReadCloser, int64, error) {
+func (o *Reader) wholeReader(id gitstore.ID) (io.ReadCloser, int64, error) {
 	data, err := o.Blob(id)
 	if err != nil {
 		return nil, 0, err
@@ -116,7 +116,7 @@ func (s *stream) Close() error {
 	return nil
 }
 
-func (d *ObjectDir) stream(o *Objects, id gitstore.ID) (*stream, error) {
+func (d *Dir) stream(o *Reader, id gitstore.ID) (*stream, error) {
 	if p, off, ok, _ := d.find(id); ok {
 		if s, err := p.stream(o, off); err == nil || errors.Is(err, errNeedsWhole) {
 			return s, err
@@ -125,7 +125,7 @@ func (d *ObjectDir) stream(o *Objects, id gitstore.ID) (*stream, error) {
 	return o.looseStream(d.LoosePath(id))
 }
 
-func (p *Pack) stream(o *Objects, off int64) (*stream, error) {
+func (p *Pack) stream(o *Reader, off int64) (*stream, error) {
 	f, err := p.open.acquire(p.Base + ".pack")
 	if err != nil {
 		return nil, err
@@ -149,8 +149,8 @@ func (p *Pack) stream(o *Objects, off int64) (*stream, error) {
 	}}, nil
 }
 
-func (o *Objects) looseStream(path string) (*stream, error) {
-	f, fi, err := OpenObjectFile(path)
+func (o *Reader) looseStream(path string) (*stream, error) {
+	f, fi, err := OpenFile(path)
 	if err != nil {
 		return nil, err
 	}

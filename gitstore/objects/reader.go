@@ -1,4 +1,4 @@
-package shadow
+package objects
 
 import (
 	"errors"
@@ -7,25 +7,23 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/umbra-vcs/umbra/gitstore"
-	"github.com/umbra-vcs/umbra/gitstore/usergit"
 )
 
-// Objects reads the objects of a Git repository: its own object directory and
+// A Reader reads the objects of a Git repository: its own object directory and
 // the alternates that it names, to any depth that Git allows. Every object is
 // verified against its id when it is read; a tree or commit that was read a
-// short while ago may be given again without being looked for. All methods are safe for concurrent
-// use, also while other processes write, repack or prune the same directory; an
-// object that is not found is looked up once more after the packs were listed
-// again (H39).
+// short while ago may be given again without being looked for. All methods are
+// safe for concurrent use, also while other processes write, repack or prune the
+// same directory; an object that is not found is looked up once more after the
+// packs were listed again (H39).
 //
 // It reads loose objects and packs itself and takes delta resolution from
 // go-git: go-git's own object storage is not safe for concurrent use, decodes
 // every pack index into memory, and does not see another process's repack.
-type Objects struct {
+type Reader struct {
 	root      string
 	beneath   string // another object directory that is read as if root named it; "" if none
 	inflaters inflaterPool
@@ -33,41 +31,28 @@ type Objects struct {
 	recent    recent
 
 	mu   sync.RWMutex
-	dirs []*ObjectDir
+	dirs []*Dir
 }
 
-// maxAlternateDepth is Git's own limit on chains of alternates.
-const maxAlternateDepth = 5
-
-// maxAlternates is more than such a file has.
-const maxAlternates = 1 << 20
-
-// UnsupportedRepositoryError says why a repository's objects cannot be read.
-type UnsupportedRepositoryError struct{ Dir, Reason string }
-
-func (e *UnsupportedRepositoryError) Error() string {
-	return fmt.Sprintf("repository %s: %s", e.Dir, e.Reason)
-}
-
-// OpenObjects opens the objects of the repository whose common Git directory is
+// Open opens the objects of the repository whose common Git directory is
 // commonDir for reading. It writes nothing there and holds no lock. A SHA-256
 // repository gives an *UnsupportedRepositoryError.
-func OpenObjects(commonDir string) (*Objects, error) {
+func Open(commonDir string) (*Reader, error) {
 	if err := checkObjectFormat(commonDir); err != nil {
 		return nil, err
 	}
-	return openObjectDir(filepath.Join(commonDir, "objects"))
+	return OpenDir(filepath.Join(commonDir, "objects"), "")
 }
 
-func openObjectDir(dir string) (*Objects, error) { return openObjectDirs(dir, "") }
-
-func openObjectDirs(dir, beneath string) (*Objects, error) {
+// OpenDir opens an object directory, and reads another, unless it is "", as if the first
+// one named it.
+func OpenDir(dir, beneath string) (*Reader, error) {
 	if fi, err := os.Stat(dir); err != nil {
 		return nil, err
 	} else if !fi.IsDir() {
 		return nil, &fs.PathError{Op: "open", Path: dir, Err: errors.New("not a directory")}
 	}
-	o := &Objects{root: dir, beneath: beneath}
+	o := &Reader{root: dir, beneath: beneath}
 	o.open.max = 32
 	if err := o.Rescan(); err != nil {
 		return nil, err
@@ -76,19 +61,19 @@ func openObjectDirs(dir, beneath string) (*Objects, error) {
 }
 
 // Close releases the descriptors held. Reads after it open files again.
-func (o *Objects) Close() error {
+func (o *Reader) Close() error {
 	o.open.closeAll()
 	return nil
 }
 
 // Rescan lists alternates and packs again, keeping what is still there.
-func (o *Objects) Rescan() error {
+func (o *Reader) Rescan() error {
 	_, err := o.relist()
 	return err
 }
 
 // relist is rescan; it reports whether the packs were others than before.
-func (o *Objects) relist() (changed bool, err error) {
+func (o *Reader) relist() (changed bool, err error) {
 	paths, err := Alternates(o.root)
 	if err == nil && o.beneath != "" {
 		var more []string
@@ -100,13 +85,13 @@ func (o *Objects) relist() (changed bool, err error) {
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	known := make(map[string]*ObjectDir, len(o.dirs))
+	known := make(map[string]*Dir, len(o.dirs))
 	for _, d := range o.dirs {
 		known[d.path] = d
 	}
-	dirs := make([]*ObjectDir, 0, len(paths))
+	dirs := make([]*Dir, 0, len(paths))
 	for _, p := range paths {
-		d := &ObjectDir{path: p, open: &o.open}
+		d := &Dir{path: p, open: &o.open}
 		if old := known[p]; old != nil {
 			d.Packs = old.Packs
 		}
@@ -121,67 +106,18 @@ func (o *Objects) relist() (changed bool, err error) {
 	return changed, nil
 }
 
-func (o *Objects) current() []*ObjectDir {
+// Dirs are the object directories as they were listed last, the repository's own first.
+func (o *Reader) Dirs() []*Dir {
 	o.mu.RLock()
 	defer o.mu.RUnlock()
 	return o.dirs
 }
 
-// Alternates returns dir and the object directories it borrows from, each once.
-// One that is gone is left out, as Git does.
-func Alternates(dir string) ([]string, error) {
-	seen := map[string]bool{}
-	var out []string
-	var visit func(dir string, depth int) error
-	visit = func(dir string, depth int) error {
-		dir = filepath.Clean(dir)
-		if seen[dir] || depth > maxAlternateDepth {
-			return nil
-		}
-		seen[dir] = true
-		out = append(out, dir)
-		list, err := usergit.ReadFile(filepath.Join(dir, "info", "alternates"), maxAlternates)
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		for line := range strings.SplitSeq(string(list), "\n") {
-			if next := alternateDir(dir, line); next != "" {
-				if err := visit(next, depth+1); err != nil {
-					return err
-				}
-			}
-		}
-		return nil
-	}
-	return out, visit(dir, 0)
-}
-
-// alternateDir resolves one line of info/alternates; "" if it names no
-// directory. Quoted lines (C style) are unquoted only as far as Go's syntax
-// agrees with Git's, which holds for what git itself writes.
-func alternateDir(dir, line string) string {
-	if line == "" || line[0] == '#' {
-		return ""
-	}
-	if line[0] == '"' {
-		if unquoted, ok := gitstore.UnquoteC(line); ok {
-			line = unquoted
-		}
-	}
-	if !filepath.IsAbs(line) {
-		line = filepath.Join(dir, line)
-	}
-	if fi, err := os.Stat(line); err != nil || !fi.IsDir() {
-		return ""
-	}
-	return line
-}
+// Own is the repository's object directory, as opposed to its alternates.
+func (o *Reader) Own() *Dir { return o.Dirs()[0] }
 
 // Has reports whether the object is stored. It does not read the content.
-func (o *Objects) Has(id gitstore.ID) (bool, error) {
+func (o *Reader) Has(id gitstore.ID) (bool, error) {
 	if ok, _ := o.hasQuick(id); ok {
 		return true, nil
 	}
@@ -193,9 +129,9 @@ func (o *Objects) Has(id gitstore.ID) (bool, error) {
 }
 
 // hasQuick may miss an object that another process packed a moment ago.
-func (o *Objects) hasQuick(id gitstore.ID) (bool, error) {
+func (o *Reader) hasQuick(id gitstore.ID) (bool, error) {
 	var first error
-	for _, d := range o.current() {
+	for _, d := range o.Dirs() {
 		_, _, ok, err := d.find(id)
 		if first == nil {
 			first = err
@@ -215,7 +151,7 @@ func (o *Objects) hasQuick(id gitstore.ID) (bool, error) {
 
 // Object returns the type and the whole content of an object. The slice is the
 // caller's.
-func (o *Objects) Object(id gitstore.ID) (gitstore.ObjectType, []byte, error) {
+func (o *Reader) Object(id gitstore.ID) (gitstore.ObjectType, []byte, error) {
 	t, data, err := o.read(id)
 	return t, data, gitstore.AboutObject(id, err)
 }
@@ -226,7 +162,7 @@ const mostLooks = 5
 // read tries what is known, then lists the packs again and tries once more, and
 // again if they were repacked just then. A damaged copy is passed over while
 // there may be a good one elsewhere. What it returns hashes to id.
-func (o *Objects) read(id gitstore.ID) (gitstore.ObjectType, []byte, error) {
+func (o *Reader) read(id gitstore.ID) (gitstore.ObjectType, []byte, error) {
 	var first error
 	for attempt := range mostLooks {
 		if attempt > 0 {
@@ -238,7 +174,7 @@ func (o *Objects) read(id gitstore.ID) (gitstore.ObjectType, []byte, error) {
 				break
 			}
 		}
-		for _, d := range o.current() {
+		for _, d := range o.Dirs() {
 			t, data, err := d.read(o, id)
 			if err == nil {
 				return t, data, nil
@@ -254,7 +190,8 @@ func (o *Objects) read(id gitstore.ID) (gitstore.ObjectType, []byte, error) {
 	return 0, nil, first
 }
 
-func (o *Objects) typed(id gitstore.ID, want gitstore.ObjectType) ([]byte, error) {
+// Typed returns the content of an object of that type, verified.
+func (o *Reader) Typed(id gitstore.ID, want gitstore.ObjectType) ([]byte, error) {
 	t, data, err := o.Object(id)
 	if err == nil && t != want {
 		err = gitstore.AboutObject(id, fmt.Errorf("%w: a %s, not a %s", gitstore.ErrWrongType, t, want))
@@ -263,13 +200,13 @@ func (o *Objects) typed(id gitstore.ID, want gitstore.ObjectType) ([]byte, error
 }
 
 // Blob returns the content of a blob, verified.
-func (o *Objects) Blob(id gitstore.ID) ([]byte, error) { return o.typed(id, gitstore.TypeBlob) }
+func (o *Reader) Blob(id gitstore.ID) ([]byte, error) { return o.Typed(id, gitstore.TypeBlob) }
 
 // OpenPack opens a pack that is not, or not yet, one of the store's, by its path without
 // extension.
-func (o *Objects) OpenPack(base string, index fs.FileInfo) (*Pack, error) {
+func (o *Reader) OpenPack(base string, index fs.FileInfo) (*Pack, error) {
 	return openPack(base, index, &o.open)
 }
 
 // ClosePack forgets the index of a pack that OpenPack has opened.
-func (o *Objects) ClosePack(base string) { o.open.forget(base + ".idx") }
+func (o *Reader) ClosePack(base string) { o.open.forget(base + ".idx") }

@@ -1,4 +1,4 @@
-package shadow
+package objects
 
 import (
 	"bytes"
@@ -48,7 +48,7 @@ func (p *Pack) VerifyIndex(ctx context.Context) error {
 // TrailerOf gives the checksum that a file ends with, after it was compared with
 // all that comes before.
 func TrailerOf(ctx context.Context, path string) (info fs.FileInfo, trailer [gitstore.IDSize]byte, err error) {
-	f, info, err := OpenObjectFile(path)
+	f, info, err := OpenFile(path)
 	if err != nil {
 		return nil, trailer, err
 	}
