@@ -10,6 +10,14 @@ import (
 // Cut finds the end of the last exchange that the agent can go on from.
 func (Adapter) Cut(r io.Reader) (sessions.Cut, error) { return jsonlines.Cut(r, &cutter{}) }
 
+// CutAfter implements sessions.Addressed: a message is a line, and its id the line's.
+func (Adapter) CutAfter(r io.Reader, message string) (sessions.Cut, int64, error) {
+	return jsonlines.CutAfter(r, &cutter{}, func(b []byte) jsonlines.Part {
+		l, _ := parseLine(b)
+		return jsonlines.PartOf(message, l.id)
+	})
+}
+
 type cutter struct {
 	open      sessions.Calls
 	answered  bool // there is an answer at all

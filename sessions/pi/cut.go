@@ -7,82 +7,39 @@ import (
 	"github.com/umbra-vcs/umbra/sessions/jsonlines"
 )
 
-// Cut finds the end of the last exchange that the agent can go on from. It reads once, and
-// holds of each line what it goes on from and the calls that are open there.
-func (Adapter) Cut(r io.Reader) (sessions.Cut, error) { return jsonlines.Cut(r, &cutter{}) }
+// Cut finds the end of the last exchange that the agent can go on from.
+func (Adapter) Cut(r io.Reader) (sessions.Cut, error) { return jsonlines.Cut(r, newCutter()) }
 
 // CutAfter implements sessions.Addressed: a message is a line, and its id the line's.
 func (Adapter) CutAfter(r io.Reader, message string) (sessions.Cut, int64, error) {
-	return jsonlines.CutAfter(r, &cutter{}, func(b []byte) jsonlines.Part {
+	return jsonlines.CutAfter(r, newCutter(), func(b []byte) jsonlines.Part {
 		l, _ := parseLine(b)
 		return jsonlines.PartOf(message, l.id)
 	})
 }
 
-type cutter struct {
-	tree   jsonlines.Tree[standing]
-	length int64 // bytes up to the last good end
-	kept   int   // lines up to there
-	events int
+func newCutter() *jsonlines.TreeCutter {
+	return &jsonlines.TreeCutter{Read: func(b []byte) (id, parent string, after func(jsonlines.Standing) jsonlines.Standing, ok bool) {
+		l, ok := parseLine(b)
+		return l.id, l.parent, l.standing, ok && l.kind != typeSession
+	}}
 }
 
-// standing is how a conversation stands after a line.
-type standing struct {
-	open     []sessions.Tool // calls without their results
-	waiting  bool            // a prompt has no answer
-	answered bool            // there is an answer at all
-}
-
-func (s standing) isGood() bool { return s.answered && !s.waiting && len(s.open) == 0 }
-
-// Line implements jsonlines.Cutter.
-func (c *cutter) Line(b []byte, start int64) error {
-	c.events++
-	l, ok := parseLine(b)
-	if !ok || l.kind == typeSession {
-		return nil
+// standing is how the conversation stands after a line.
+func (l line) standing(s jsonlines.Standing) jsonlines.Standing {
+	if l.kind != typeMessage {
+		return s
 	}
-	above, _ := c.tree.Below(l.parent)
-	var s standing
-	if above != nil {
-		s = above.Value
-	}
-	if l.kind == typeMessage {
-		s = s.after(parseMessage(l.message))
-	}
-	c.tree.Add(l.id, above, s)
-	if s.isGood() {
-		c.length, c.kept = start+int64(len(b))+1, c.events
-	}
-	return nil
-}
-
-// Cut implements jsonlines.Cutter. What came before may matter wherever it is cut.
-func (c *cutter) Cut() (cut sessions.Cut, certain int64) {
-	cut = sessions.Cut{Length: c.length, Events: c.kept, Dropped: c.events - c.kept}
-	if leaf := c.tree.Leaf(); leaf != nil && cut.Dropped > 0 {
-		cut.Open = leaf.Value.open
-	}
-	return cut, 0
-}
-
-// after is how it stands after a message.
-func (s standing) after(m message) standing {
-	switch m.role {
+	switch m := parseMessage(l.message); m.role {
 	case "user":
-		s.waiting = true
+		return s.Prompt()
 	case "assistant":
-		s.waiting, s.answered, s.open = false, true, nil
-		if m.stop != stopAborted && m.stop != stopError {
-			s.open = m.calls
+		if m.stop == stopAborted || m.stop == stopError {
+			return s.Answer(nil)
 		}
+		return s.Answer(m.calls)
 	case "toolResult":
-		var calls sessions.Calls
-		for _, call := range s.open {
-			calls.Begin(call)
-		}
-		calls.End(m.call)
-		s.open = calls.Tools()
+		return s.Results(m.call)
 	}
 	return s
 }
