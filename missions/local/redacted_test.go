@@ -27,7 +27,10 @@ func TestSecretsOfWhatIsSaid(t *testing.T) {
 	c.hook("PermissionRequest", tool)
 	c.write("a.txt", "one\n")
 	c.hook("PostToolUse", tool)
-	c.hook("UserPromptSubmit", map[string]any{"prompt": "and then " + token, "prompt_id": "p2"})
+	asJSON := map[string]any{"tool_name": "Bash", "tool_use_id": "t2", "tool_input": map[string]any{"command": `{"api_key": "` + drawn + `"}`}}
+	c.hook("PreToolUse", asJSON)
+	c.hook("PostToolUse", asJSON)
+	c.hook("UserPromptSubmit", map[string]any{"prompt": "and then " + token + ", the password is " + password + ", or mysql -p" + password, "prompt_id": "p2"})
 	c.write("a.txt", "two\n")
 	entry, err := c.local.Snapshot(context.Background(), missions.SnapshotRequest{Caller: c.caller(), Message: "with " + token})
 	if err != nil || !strings.HasPrefix(entry.Message, "with [umbra-left-out:") {

@@ -13,7 +13,7 @@ import (
 // and is kept as it is: the agent could not go on with another one.
 
 // RedactText is what was said with a placeholder for each text that looks like a secret.
-func RedactText(text string) string { return string(secrets.Redact([]byte(text))) }
+func RedactText(text string) string { return jsontext.RedactSaid(text) }
 
 // RedactPart is text[start:end] without what looks like a secret in the whole text: a line
 // of a private key alone does not.
@@ -26,7 +26,7 @@ func IsRedacted(text string) bool { return secrets.Count([]byte(text)) > 0 }
 
 // RedactTarget is what a tool is used on, a path or a command line, with placeholders for
 // secrets, as RedactCommand leaves them in a mission's own command.
-func RedactTarget(target string) string { return jsontext.RedactLine(target) }
+func RedactTarget(target string) string { return jsontext.RedactLine(jsontext.RedactSaid(target)) }
 
 // SetFirstPrompt has a prompt sent to the mission's agent when it is launched for the
 // first time. With a secret in it, it stands whole only in what is known beyond the
@@ -51,5 +51,5 @@ func (m *Mission) HoldSentPrompt(prompt string) {
 
 // NameFromPrompt is missions.NameFromPrompt without what may be a secret.
 func NameFromPrompt(prompt string) string {
-	return missions.NameFromPrompt(string(secrets.OmitPlaceholders([]byte(jsontext.RedactLine(prompt)))))
+	return missions.NameFromPrompt(string(secrets.OmitPlaceholders([]byte(jsontext.RedactLine(jsontext.RedactSaid(prompt))))))
 }

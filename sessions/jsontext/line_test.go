@@ -87,5 +87,8 @@ func TestRedactLineKeeps(t *testing.T) {
 		if got := RedactLine(line); got != line {
 			t.Errorf("%s\nis %s", line, got)
 		}
+		if got := RedactSaid(line); got != line {
+			t.Errorf("%s\nis, where it is said, %s", line, got)
+		}
 	}
 }

@@ -33,6 +33,7 @@ var secretOptions = []secretOption{
 	{programs: []string{"mysql", "mariadb", "mysqldump", "mariadb-dump", "mysqladmin", "mysqlimport"}, joined: "p", flags: "BNsvtfqrEH"},
 	{programs: []string{"7z", "7za"}, joined: "p"},
 	{programs: []string{"redis-cli"}, next: "a"},
+	{programs: []string{"ssh-keygen"}, next: "NP"},
 	{programs: []string{"sqlcmd", "bcp"}, next: "P"},
 	{programs: []string{"zip", "unzip"}, next: "P", flags: "rqejmuyvTojln0123456789"},
 	{programs: []string{"curl"}, user: "uU", cookie: "b", flags: "012346aBfgGiIjJklLMnNOpqRsSvVZ#"},

@@ -1,0 +1,142 @@
+package jsontext
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/umbra-vcs/umbra/sessions/secrets"
+)
+
+// RedactSaid is a text in a person's words with placeholders for what may be a secret in
+// it: what secrets.Redact finds, a command that stands among the words (try mysql -pX), a
+// variable that is called a password, and what the words themselves call one (the password
+// is X).
+func RedactSaid(text string) string {
+	var kept strings.Builder
+	for line := range strings.Lines(string(secrets.Redact([]byte(text)))) {
+		kept.WriteString(redactSaidLine(line))
+	}
+	return string(secrets.Redact([]byte(kept.String())))
+}
+
+func redactSaidLine(line string) string {
+	var kept strings.Builder
+	var said saidWords
+	for i := 0; i < len(line); {
+		blanks := len(line[i:]) - len(strings.TrimLeft(line[i:], " \t\r\n"))
+		end := i + blanks
+		for end < len(line) && strings.IndexByte(" \t\r\n", line[end]) < 0 {
+			end++
+		}
+		kept.WriteString(line[i : i+blanks])
+		kept.WriteString(said.redact(line[i+blanks : end]))
+		i = end
+	}
+	return kept.String()
+}
+
+// saidWords is what the words before one say of it.
+type saidWords struct {
+	program, before string
+	named           saidName // what the word may be
+	told            bool     // and "is" or a colon stands between
+}
+
+type saidName int
+
+const (
+	saidNothing saidName = iota
+	saidPassword
+	saidSecret
+)
+
+const (
+	openingMarks = "\"'`([{<*"
+	closingMarks = "\"'`)]}>*,.;!?"
+)
+
+// redact is the next word without a secret, and moves on behind it.
+func (s *saidWords) redact(raw string) string {
+	word := strings.TrimLeft(raw, openingMarks)
+	marks := raw[:len(raw)-len(word)]
+	word = strings.TrimRight(word, closingMarks)
+	rest := raw[len(marks)+len(word):]
+	if word == "" {
+		if strings.ContainsAny(raw, "=:") {
+			s.told = true
+		}
+		return raw
+	}
+	kept := word
+	if secrets.Count([]byte(raw)) == 0 {
+		kept = s.redactWord(word)
+	}
+	s.follow(word, rest)
+	return marks + kept + rest
+}
+
+func (s *saidWords) redactWord(word string) string {
+	if kept := redactOwnOption(s.program, s.before, word); kept != word {
+		return kept
+	}
+	if at := strings.IndexAny(word, "=:"); at > 0 && at+1 < len(word) {
+		key, value := word[:at+1], strings.TrimLeft(word[at+1:], openingMarks)
+		key = word[:len(word)-len(value)]
+		if name := word[:at]; isPasswordVariable(name) && word[at] == '=' || nameSaid(name) == saidPassword && secrets.MayBePassword([]byte(value)) || s.isCookie() && secrets.LooksDrawn([]byte(value)) {
+			return key + redactPassword(value)
+		}
+		return word
+	}
+	value := []byte(word)
+	switch s.named {
+	case saidPassword:
+		if secrets.MayBePassword(value) && (s.told || len(value) >= 8 && secrets.LooksDrawn(value)) {
+			return leftOut
+		}
+	case saidSecret:
+		if len(value) >= 16 && secrets.LooksDrawn(value) {
+			return leftOut
+		}
+	}
+	return word
+}
+
+// isCookie reports that the word before is the header that sends or sets one.
+func (s *saidWords) isCookie() bool {
+	return strings.HasSuffix(strings.ToLower(s.before), "cookie:")
+}
+
+// follow notes what a word says of the next one.
+func (s *saidWords) follow(word, rest string) {
+	lower := strings.ToLower(word)
+	bare := strings.TrimRight(lower, ":=")
+	switch {
+	case s.named == saidNothing || !slices.Contains([]string{"", "is", "was", "to", "this", "->", "=>"}, bare):
+		s.named, s.told = nameSaid(bare), bare != lower
+	case bare != "to": // rename the password to password2
+		s.told = true
+	}
+	s.program, s.before = nextProgram(s.program, s.before, word), word
+	if strings.ContainsAny(rest, ".;!?") {
+		s.program, s.before = "", "" // of another sentence
+	}
+}
+
+// isPasswordVariable reports an assignment to a variable that holds a password, whatever
+// that looks like.
+func isPasswordVariable(name string) bool {
+	ends := func(end string) bool { return strings.HasSuffix(name, end) }
+	return name == strings.ToUpper(name) && slices.ContainsFunc([]string{"PASSWORD", "PASSWD", "PASSPHRASE", "_PASS", "_PWD"}, ends)
+}
+
+// nameSaid is what a word says that stands for another.
+func nameSaid(lower string) saidName {
+	lower = strings.ToLower(lower)
+	switch {
+	case slices.Contains([]string{"password", "passwd", "passphrase", "passcode", "pwd", "pw", "passwort", "kennwort", "contraseña", "senha"}, lower):
+		return saidPassword
+	case slices.Contains([]string{"key", "token", "secret", "credential", "credentials", "apikey", "api-key", "bearer", "_authtoken", "cookie"}, lower) || strings.HasSuffix(lower, ":_authtoken"):
+		return saidSecret
+	}
+	return saidNothing
+}

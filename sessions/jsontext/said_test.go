@@ -1,0 +1,52 @@
+package jsontext
+
+import "testing"
+
+// TestRedactSaid: what a person calls a password, or types of a command with one, is left
+// out of what is kept of a prompt.
+func TestRedactSaid(t *testing.T) {
+	t.Parallel()
+	const drawn = "S3kr8xyzQWERTYuiop42"
+	for text, want := range map[string]string{
+		"the password is hunter2, log in":                    "the password is " + leftOut + ", log in",
+		"password: hunter2":                                  "password: " + leftOut,
+		"password = 'hunter2'":                               "password = '" + leftOut + "'",
+		"use password=hunter2 there":                         "use password=" + leftOut + " there",
+		"(pw: hunter2)":                                      "(pw: " + leftOut + ")",
+		"Passwort: hunter2\nand go":                          "Passwort: " + leftOut + "\nand go",
+		"change the password to `" + drawn + "`.":            "change the password to `" + leftOut + "`.",
+		"log in as bob with password " + drawn:               "log in as bob with password " + leftOut,
+		"my API key is " + drawn + ", use it":                "my API key is " + leftOut + ", use it",
+		"take this token: " + drawn:                          "take this token: [umbra-left-out:secret]",
+		"here is the token " + drawn + ".":                   "here is the token " + leftOut + ".",
+		"run DB_PASSWORD=hunter2 make":                       "run DB_PASSWORD=" + leftOut + " make",
+		"run DB_PASS='pa' make":                              "run DB_PASS='" + leftOut + "' make",
+		"try mysql -uroot -phunter2 db":                      "try mysql -uroot -p" + leftOut + " db",
+		"don't use sshpass -p hunter2 ssh h, it's bad":       "don't use sshpass -p " + leftOut + " ssh h, it's bad",
+		"`redis-cli -a hunter2`":                             "`redis-cli -a " + leftOut + "`",
+		"call curl -u bob:hunter2 https://h":                 "call curl -u bob:" + leftOut + " https://h",
+		"do docker login -u me -p hunter2":                   "do docker login -u me -p " + leftOut,
+		"npm config set //r.org/:_authToken " + drawn:        "npm config set //r.org/:_authToken " + leftOut,
+		`curl -H "Cookie: sid=` + drawn + `; a=b"`:           `curl -H "Cookie: sid=` + leftOut + `; a=b"`,
+		"ssh-keygen -N hunter2 -f k":                         "ssh-keygen -N " + leftOut + " -f k",
+		"git clone https://me:hunter2@h/x with curl -u a:b1": "git clone https://me:[umbra-left-out:password]@h/x with curl -u a:" + leftOut,
+	} {
+		if got := RedactSaid(text); got != want {
+			t.Errorf("%q became\n%q, not\n%q", text, got, want)
+		}
+		if again := RedactSaid(want); again != want {
+			t.Errorf("%q is redacted again: %q", want, again)
+		}
+	}
+	for _, text := range []string{
+		"", " \t\n", "the password is wrong", "the password must have 12characters", "hash the password to sha256hex", "password: uint256 in the struct",
+		"rename password to password2", "the password is in config1.yml", "password: $DB_PASSWORD1", "password: <your password1>", "func password(v1 string)",
+		"the token is expired since 2026-11-29", "the key is src/a1/b2.go", "the key of commit 3f81b27c", "PASSWORD=$(cat f) make", "zip -r a.zip dir1", "http is not https2",
+		"add a login page, then run make -p 4", "PASSWORD_MIN=12345678", "write docs/password.md: reset1 is explained there",
+		"the cookie is set by login2", "a\r\n\r\nb\n\n  c", "key: value1", "what does mysql -p do?",
+	} {
+		if got := RedactSaid(text); got != text {
+			t.Errorf("%q became %q", text, got)
+		}
+	}
+}
