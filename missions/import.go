@@ -38,8 +38,11 @@ type DailyImport struct {
 	LookedAt time.Time `json:"looked_at"`
 	NextAt   time.Time `json:"next_at"`
 	Imported int       `json:"imported"` // since it was asked for, by themselves
-	Problem  string    `json:"problem,omitempty"`
-	Fix      string    `json:"fix,omitempty"`
+	// LeftOut are the sessions that the last one has left out, without those that an import of
+	// the user's has listed so.
+	LeftOut []ImportedSession `json:"left_out,omitempty"`
+	Problem string            `json:"problem,omitempty"`
+	Fix     string            `json:"fix,omitempty"`
 }
 
 // Count counts the sessions of an outcome.

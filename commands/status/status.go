@@ -118,6 +118,11 @@ func writeStatus(p *print.Printer, s missions.Status) {
 	if d := s.DailyImport; d != nil && d.Problem != "" {
 		p.Marked(print.Red, "sessions not imported:", print.Clean(d.Problem)+", last done "+p.When(d.LookedAt)+"; "+print.Clean(cmp.Or(d.Fix, "umbra import")))
 	}
+	if d := s.DailyImport; d != nil && len(d.LeftOut) > 0 {
+		one := d.LeftOut[len(d.LeftOut)-1]
+		p.Folded(print.Clean(fmt.Sprintf("left out by the daily import: %s, the newest of %s in %s: %s; umbra import tries again, and lists them",
+			print.Count(len(d.LeftOut), "session"), one.Agent, one.Directory, one.Reason)))
+	}
 	for _, push := range s.Pushes {
 		if push.Problem != "" {
 			p.Marked(print.Red, "not pushed:", print.Clean(fmt.Sprintf("%s to %s: %s; in %s: %s", push.Project, push.Remote, push.Problem, push.Path, push.Fix)))

@@ -41,6 +41,39 @@ type daily struct {
 	Imported int       `json:"imported,omitempty"`
 	Problem  string    `json:"problem,omitempty"`
 	Fix      string    `json:"fix,omitempty"`
+	// LeftOut are sessions that the last import by itself has left out. Told are those that an
+	// import of the user's has listed so, and when they were written last.
+	LeftOut []missions.ImportedSession `json:"left_out,omitempty"`
+	Told    map[string]time.Time       `json:"told,omitempty"`
+}
+
+// tellsOf is the name of a session in Told.
+func tellsOf(s missions.ImportedSession) string { return s.Agent + " " + s.Session }
+
+// tell notes which sessions the user was just told of, and forgets those that are tried no more.
+func (d *daily) tell(result missions.ImportResult, now time.Time) {
+	if d.Told == nil {
+		d.Told = map[string]time.Time{}
+	}
+	for _, s := range result.Sessions {
+		if s.Outcome == missions.ImportLeftOut {
+			d.Told[tellsOf(s)] = s.At
+		}
+	}
+	maps.DeleteFunc(d.Told, func(_ string, at time.Time) bool { return at.Before(now.Add(-again)) })
+	taken := map[string]bool{}
+	for _, s := range result.Sessions {
+		taken[tellsOf(s)] = true
+	}
+	d.LeftOut = slices.DeleteFunc(d.LeftOut, func(s missions.ImportedSession) bool { return taken[tellsOf(s)] })
+}
+
+// leaveOut notes which sessions were left out that the user has not been told of.
+func (d *daily) leaveOut(list []missions.ImportedSession) {
+	d.LeftOut = slices.DeleteFunc(slices.Clone(list), func(s missions.ImportedSession) bool {
+		_, told := d.Told[tellsOf(s)]
+		return told
+	})
 }
 
 // asked is what the user has once asked for: one for each agent, or for all, and for each
@@ -114,6 +147,7 @@ func (im *Importer) remember(ctx context.Context, r missions.ImportRequest, begu
 			return true
 		})
 		d.Asked, d.LookedAt, d.Problem, d.Fix = append(d.Asked, one), im.Now(), "", ""
+		d.tell(result, d.LookedAt)
 	})
 }
 
@@ -189,9 +223,11 @@ func (im *Importer) ImportWhenDue(ctx context.Context) error {
 	}
 	before, imported, failed := im.readDaily().Asked, 0, error(nil)
 	done := slices.Clone(before)
+	var out []missions.ImportedSession
 	for i, one := range before {
-		from, n, err := im.importAgain(ctx, one)
-		done[i].From, imported, failed = from, imported+n, errors.Join(failed, err)
+		from, result, err := im.importAgain(ctx, one)
+		done[i].From, imported, failed = from, imported+result.Count(missions.ImportNew), errors.Join(failed, err)
+		out = append(out, im.leftOut(result)...)
 	}
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -203,6 +239,7 @@ func (im *Importer) ImportWhenDue(ctx context.Context) error {
 			}
 		}
 		d.LookedAt, d.Imported, d.Problem, d.Fix = im.Now(), d.Imported+imported, "", ""
+		d.leaveOut(out)
 		if failed != nil {
 			said := missions.AsError(failed)
 			d.Problem, d.Fix = said.Message, said.Hint
@@ -212,7 +249,7 @@ func (im *Importer) ImportWhenDue(ctx context.Context) error {
 }
 
 // importAgain imports what came since; from is since when the next import looks.
-func (im *Importer) importAgain(ctx context.Context, one asked) (from time.Time, imported int, err error) {
+func (im *Importer) importAgain(ctx context.Context, one asked) (from time.Time, result missions.ImportResult, err error) {
 	until := im.Now().Add(-settled)
 	since := one.From
 	if since.After(until) { // it was just now, or the clock was wrong
@@ -222,11 +259,21 @@ func (im *Importer) importAgain(ctx context.Context, one asked) (from time.Time,
 		since = one.Since
 	}
 	r := missions.ImportRequest{Caller: missions.Caller{Cwd: im.Home.Dir, Env: one.Env}, Agent: one.Agent, Since: since.UTC().Format(time.RFC3339)}
-	result, err := im.importSessions(ctx, r, until)
-	if err != nil {
-		return one.From, result.Count(missions.ImportNew), err
+	if result, err = im.importSessions(ctx, r, until); err != nil {
+		return one.From, result, err
 	}
-	return nextFrom(until, result), result.Count(missions.ImportNew), nil
+	return nextFrom(until, result), result, nil
+}
+
+// leftOut are the sessions of a result that were left out, but for those that the configuration
+// leaves out.
+func (im *Importer) leftOut(result missions.ImportResult) (list []missions.ImportedSession) {
+	for _, s := range result.Sessions {
+		if s.Outcome == missions.ImportLeftOut && im.CurrentConfig().Adopt.Adopts(s.Directory) {
+			list = append(list, s)
+		}
+	}
+	return list
 }
 
 // DailyImport says how sessions are imported by themselves, nil if they are not.
@@ -236,7 +283,7 @@ func (im *Importer) DailyImport() *missions.DailyImport {
 		return nil
 	}
 	d.sayIfCutOff(im.Now())
-	said := missions.DailyImport{LookedAt: d.LookedAt, NextAt: d.LookedAt.Add(Every), Imported: d.Imported, Problem: d.Problem, Fix: d.Fix}
+	said := missions.DailyImport{LookedAt: d.LookedAt, NextAt: d.LookedAt.Add(Every), Imported: d.Imported, LeftOut: d.LeftOut, Problem: d.Problem, Fix: d.Fix}
 	for _, one := range d.Asked {
 		name := one.Agent
 		if name == "" {

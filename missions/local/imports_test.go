@@ -121,9 +121,11 @@ func TestImportDaily(t *testing.T) {
 	clock := &clockwork{time.Now()}
 	c.local.Clock = clock.time
 	c.sayTurn("build the page")
+	elsewhere := c.caller()
+	elsewhere.Cwd = c.user
 	daily := func() *missions.DailyImport {
 		t.Helper()
-		s, err := c.local.Status(t.Context(), missions.StatusRequest{Caller: c.caller()})
+		s, err := c.local.Status(t.Context(), missions.StatusRequest{Caller: elsewhere})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -191,11 +193,21 @@ func TestImportDaily(t *testing.T) {
 	if n := next(); n != 1 {
 		t.Errorf("%d missions while the directory is away", n)
 	}
+	if left := daily().LeftOut; len(left) != 1 || !strings.HasPrefix(left[0].Session, "6f0f") || left[0].Reason == "" || left[0].Directory != c.dir {
+		t.Errorf("left out: %+v", left)
+	}
+	r, err := c.local.Import(t.Context(), missions.ImportRequest{Caller: elsewhere, Agent: "claude", Since: "7d"})
+	if err != nil || r.Count(missions.ImportLeftOut) != 1 || len(daily().LeftOut) != 0 {
+		t.Errorf("after the user was told: %+v of %+v, %v", daily().LeftOut, r, err)
+	}
+	if n := next(); n != 1 || len(daily().LeftOut) != 0 {
+		t.Errorf("told again a day later: %+v", daily().LeftOut)
+	}
 	if err := os.Rename(c.dir+"-away", c.dir); err != nil {
 		t.Fatal(err)
 	}
-	if n := next(); n != 2 {
-		t.Errorf("%d missions a day later", n)
+	if n := next(); n != 2 || len(daily().LeftOut) != 0 {
+		t.Errorf("%d missions a day later, left out %+v", n, daily().LeftOut)
 	}
 	if d := daily(); d == nil || !slices.Equal(d.Agents, []string{"claude"}) || d.Imported != 1 || !d.NextAt.Equal(d.LookedAt.Add(imports.Every)) || d.Problem != "" {
 		t.Errorf("it says %+v", d)
