@@ -77,6 +77,7 @@ type ImportedSession struct {
 	Outcome   ImportOutcome `json:"outcome"`
 	Mission   string        `json:"mission,omitempty"` // its name
 	Reason    string        `json:"reason,omitempty"`  // why it was left out
+	Hint      string        `json:"hint,omitempty"`    // what to do about that
 }
 
 // ExpiringSessions are sessions that an agent is about to delete and that no mission keeps.

@@ -87,6 +87,13 @@ func describeImport(p *print.Printer, r missions.ImportResult) {
 			}
 		}
 		t.Print(p, "  ")
+		told := map[string]bool{}
+		for _, s := range r.Sessions {
+			if s.Outcome == outcome && s.Hint != "" && !told[s.Hint] {
+				told[s.Hint] = true
+				p.Folded("  " + print.Clean(s.Hint))
+			}
+		}
 	}
 	if r.Kept > 0 {
 		p.Line("%s kept already", print.Count(r.Kept, "session"))

@@ -6,11 +6,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"time"
 
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/agents"
+	"github.com/umbra-vcs/umbra/missions/home"
 	"github.com/umbra-vcs/umbra/missions/projects"
 	"github.com/umbra-vcs/umbra/missions/snapshots"
 	"github.com/umbra-vcs/umbra/sessions"
@@ -76,11 +78,17 @@ func (im *Importer) importSessions(ctx context.Context, r missions.ImportRequest
 			return result, err // the next ones would fail alike
 		}
 		if err != nil {
-			one.Outcome, one.Reason = missions.ImportLeftOut, missions.AsError(err).Message
+			leaveOut(&one, err)
 		}
 		result.Sessions = append(result.Sessions, one)
 	}
 	return result, nil
+}
+
+// leaveOut says that a session is left out, why, and what to do about it.
+func leaveOut(one *missions.ImportedSession, err error) {
+	why := missions.AsError(err)
+	one.Outcome, one.Reason, one.Hint = missions.ImportLeftOut, why.Message, why.Hint
 }
 
 // importSession makes a mission of a session.
@@ -96,6 +104,10 @@ func (im *Importer) importSession(ctx context.Context, r missions.ImportRequest,
 	}
 	all, _ := im.AllProjects()
 	plan, err := im.PlanAdoption(all, f.adapter, r.Caller, f.Session)
+	if errors.Is(err, fs.ErrNotExist) {
+		return one, missions.Errorf(missions.KindNotFound, "mkdir -p "+home.ShellQuote(f.Cwd)+", empty or with its files, then umbra import",
+			"the directory where its agent worked is gone: %w", err)
+	}
 	if err != nil {
 		return one, fmt.Errorf("the directory where its agent worked can't be used: %w", err)
 	}
@@ -147,7 +159,7 @@ func (im *Importer) goOnWith(ctx context.Context, r missions.ImportRequest, m *p
 		Trigger: missions.TriggerManual, Message: "the conversation has gone on", OnlyIfChanged: true, CompareWholeSession: true,
 	}})
 	if err != nil {
-		one.Outcome, one.Reason = missions.ImportLeftOut, missions.AsError(err).Message
+		leaveOut(&one, err)
 	} else if answer.Mission != nil && answer.Mission.LastPrompt != nil {
 		one.Prompt = listedPrompt(answer.Mission.LastPrompt.Text)
 	}
