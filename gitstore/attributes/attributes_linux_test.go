@@ -221,24 +221,40 @@ func TestInherit(t *testing.T) {
 	}
 }
 
+// TestHoles writes the same in pieces of any size: what was to be a hole is one, and of a
+// part that has anything else every byte is written.
 func TestHoles(t *testing.T) {
-	file := newFile(t)
-	content := make([]byte, 3*hole+7)
-	content[hole+1], content[len(content)-1] = 1, 2
-	w := NewSparse(file)
-	for at := 0; at < len(content); at += 1000 {
-		if _, err := w.Write(content[at:min(at+1000, len(content))]); err != nil {
-			t.Fatal(err)
+	t.Parallel()
+	for _, run := range []int{Block, LongRun} {
+		content := make([]byte, 6*run+7)
+		content[run+run/2], content[4*run-1], content[len(content)-1] = 1, 2, 3
+		var rooms []int64
+		for _, piece := range []int{1000, run, 2*run + 1, len(content)} {
+			file := newFile(t)
+			w := NewSparse(file, int64(run))
+			for at := 0; at < len(content); at += piece {
+				if _, err := w.Write(content[at:min(at+piece, len(content))]); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := w.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if got, err := os.ReadFile(file.Name()); err != nil || !reflect.DeepEqual(got, content) {
+				t.Errorf("runs of %d in pieces of %d: other bytes, or %v", run, piece, err)
+			}
+			if k := Of(file, statOf(t, file)); !k.Sparse {
+				t.Errorf("runs of %d in pieces of %d: there are no holes", run, piece)
+			}
+			var st unix.Stat_t
+			if err := unix.Fstat(int(file.Fd()), &st); err != nil {
+				t.Fatal(err)
+			}
+			rooms = append(rooms, st.Blocks*512)
 		}
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if got, err := os.ReadFile(file.Name()); err != nil || !reflect.DeepEqual(got, content) {
-		t.Errorf("other bytes, or %v", err)
-	}
-	if k := Of(file, statOf(t, file)); !k.Sparse {
-		t.Error("there are no holes")
+		if most := int64(3*run + 2*Block); slices.Max(rooms) > most || slices.Min(rooms) < int64(2*run) {
+			t.Errorf("runs of %d take %d bytes, want %d to %d", run, rooms, 2*run, most)
+		}
 	}
 }
 

@@ -295,6 +295,30 @@ func TestSparseFileStaysSparse(t *testing.T) {
 	}
 }
 
+// TestHolesOfThePast: a file of a past moment has holes where zeros are many.
+func TestHolesOfThePast(t *testing.T) {
+	l := newLab(t)
+	l.initGit() // what Git tracks it reads by mmap, which fills holes on a tmpfs
+	content := "a" + strings.Repeat("\x00", 800<<10) + "b"
+	l.write("disk", content)
+	l.write("end", "a"+strings.Repeat("\x00", 512<<10-1))
+	source := l.snapshot()
+	if err := errors.Join(os.Remove(filepath.Join(l.top, "disk")), os.Remove(filepath.Join(l.top, "end"))); err != nil {
+		t.Fatal(err)
+	}
+	made := l.fork(source, l.target("past"))
+	for name, want := range map[string]string{"disk": content, "end": "a" + strings.Repeat("\x00", 512<<10-1)} {
+		got, err := os.ReadFile(filepath.Join(made.Workspace, name))
+		if err != nil || string(got) != want {
+			t.Errorf("%s has %d bytes, %v", name, len(got), err)
+		}
+		var st unix.Stat_t
+		if err := unix.Stat(filepath.Join(made.Workspace, name), &st); err != nil || st.Blocks*512 > 256<<10 {
+			t.Errorf("%s takes %d blocks, %v", name, st.Blocks, err)
+		}
+	}
+}
+
 // TestScanOfTreeThatGrows: somebody makes a directory in each one that the scan comes to. The
 // scan ends where a capture ends, and says where.
 func TestScanOfTreeThatGrows(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/attributes"
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
 	"github.com/umbra-vcs/umbra/gitstore/objects"
 )
@@ -194,21 +195,38 @@ func (w *writer) fromStore(p *place, n int) error {
 		buffer := w.k.copier.buffer()
 		defer w.k.copier.buffers.Put(buffer)
 		for at := int64(0); ; {
-			got, err := io.ReadFull(reader, *buffer)
+			got, err := io.ReadFull(reader, (*buffer)[:wholeFile])
 			if ended := err == io.EOF || err == io.ErrUnexpectedEOF; err != nil && !ended {
 				return err
 			} else if ended && at+int64(got) != size {
 				return gitstore.ErrDamaged
 			}
-			if _, err := target.WriteAt((*buffer)[:got], at); err != nil {
+			if err := writeParts(target, (*buffer)[:got], at); err != nil {
 				return err
 			}
 			at += int64(got)
-			if err != nil {
+			if err != nil && at < attributes.LongRun {
 				return nil
+			} else if err != nil {
+				return target.Truncate(at)
 			}
 		}
 	})
+}
+
+// writeParts writes what begins at a place of a new file, and leaves holes where long runs
+// would be nothing but zeros, as a restore does.
+func writeParts(target beneath.Handle, content []byte, at int64) error {
+	for len(content) > 0 {
+		part := content[:min(attributes.LongRun-int(at%attributes.LongRun), len(content))]
+		if len(part) < attributes.LongRun || !attributes.IsZeros(part) {
+			if _, err := target.WriteAt(part, at); err != nil {
+				return err
+			}
+		}
+		content, at = content[len(part):], at+int64(len(part))
+	}
+	return nil
 }
 
 // put makes the file and gives it its mode.

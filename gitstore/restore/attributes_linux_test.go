@@ -139,6 +139,41 @@ func TestUndoBringsAttributesBack(t *testing.T) {
 	l.same("attributes after redo and undo", l.attributes(names...), want)
 }
 
+// TestHolesOfRemovedFiles: a file of which nobody knows whether it had holes gets them where
+// zeros are many; one that is there has as many as before.
+func TestHolesOfRemovedFiles(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	size := 1 << 20
+	zeros := strings.Repeat("\x00", size)
+	room := func(name string) int64 {
+		var st unix.Stat_t
+		l.must(unix.Stat(l.path(name), &st))
+		return st.Blocks * 512
+	}
+	l.write("removed", "a"+zeros+"b")
+	l.write("dense", "a"+zeros+"b")
+	l.write("small", strings.Repeat("\x00", 32<<10))
+	then := l.capture()
+	l.remove("removed", "small")
+	l.write("dense", "b"+zeros+"a")
+	l.carryOut(l.plan(l.capture(), then))
+	for name, want := range map[string]string{"removed": "a" + zeros + "b", "dense": "a" + zeros + "b"} {
+		if got, err := os.ReadFile(l.path(name)); err != nil || string(got) != want {
+			t.Errorf("%s has other bytes, or %v", name, err)
+		}
+	}
+	if got := room("removed"); got > 256<<10 {
+		t.Errorf("the removed file takes %d bytes", got)
+	}
+	if got := room("dense"); got < int64(size) {
+		t.Errorf("the file that is there takes %d bytes: it had no holes", got)
+	}
+	if got := room("small"); got < 32<<10 {
+		t.Errorf("short zeros became a hole: %d bytes", got)
+	}
+}
+
 func TestPrivilegesAreOfOneContent(t *testing.T) {
 	asRoot(t)
 	l := newLab(t)

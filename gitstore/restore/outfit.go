@@ -47,6 +47,19 @@ func outfitOf(root *beneath.Root, path string, was, is *State) (outfit, error) {
 	return o, nil
 }
 
+// run is how many zeros become a hole, 0 for any number: where there is a file without
+// holes, one without takes its place. Of a file that is not there, nobody knows whether it
+// had any.
+func (o *outfit) run(size int64) int64 {
+	switch {
+	case o.kept != nil && o.kept.Sparse:
+		return attributes.Block
+	case o.kept == nil && size >= attributes.LongRun:
+		return attributes.LongRun
+	}
+	return 0
+}
+
 // put gives the file what it gets. What could not be given is noted, and no reason not
 // to have the file.
 func (o *outfit) put(w *Work, at spot, path string, is *State, file *os.File) error {

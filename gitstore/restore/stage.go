@@ -115,7 +115,7 @@ func (w *Work) proveSource() error {
 // make writes what the store holds of a state, to take the place of what is at a path
 // now, of which was is known.
 func (w *Work) make(at spot, path string, was, is *State, sync bool) error {
-	content, _, err := w.Objects.BlobReader(is.Blob)
+	content, size, err := w.Objects.BlobReader(is.Blob)
 	if err != nil {
 		return err
 	}
@@ -139,8 +139,8 @@ func (w *Work) make(at spot, path string, was, is *State, sync bool) error {
 	if err != nil {
 		return err
 	}
-	if o.kept != nil && o.kept.Sparse {
-		holes := attributes.NewSparse(file)
+	if run := o.run(size); run > 0 {
+		holes := attributes.NewSparse(file, run)
 		err = errors.Join(w.copyContent(holes, content), holes.Close())
 	} else {
 		err = w.copyContent(file, content)
