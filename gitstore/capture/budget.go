@@ -5,6 +5,9 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+
+	"github.com/umbra-vcs/umbra/gitstore/documents"
+	"github.com/umbra-vcs/umbra/gitstore/treepath"
 )
 
 // BudgetError is returned by the first capture of a workspace that holds more
@@ -76,12 +79,12 @@ func (c *capturing) budget(w *walker, files int, bytes int64) {
 			if !over() {
 				return
 			}
-			if e.kind == kindSymlink || !e.id.IsZero() || w.holds(join(u.scene.at.path, e.name)) {
+			if e.kind == kindSymlink || !e.id.IsZero() || w.holds(treepath.Join(u.scene.at.path, e.name)) {
 				continue
 			}
 			files--
 			bytes -= e.stat.size
-			*e = entry{name: e.name, stat: e.stat, kind: kindSkipped, reason: reasonIndex(ReasonBudget)}
+			*e = entry{name: e.name, stat: e.stat, kind: kindSkipped, reason: reasonIndex(documents.ReasonBudget)}
 			u.reads = slices.Delete(u.reads, slices.Index(u.reads, i), slices.Index(u.reads, i)+1)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/documents"
 )
 
 func TestBudget(t *testing.T) {
@@ -32,7 +33,7 @@ func TestBudget(t *testing.T) {
 	l.write("1", "changed")
 	r := l.paths("1", "d")
 	l.wantFiles(r, map[string]string{"1": "changed", "2": "x", "3": "x"})
-	if want := []Skipped{{Path: "d/new", Reason: ReasonBudget, Size: 1}}; !reflect.DeepEqual(withoutTimes(r.Skipped), want) {
+	if want := []documents.Skipped{{Path: "d/new", Reason: documents.ReasonBudget, Size: 1}}; !reflect.DeepEqual(withoutTimes(r.Skipped), want) {
 		t.Errorf("skipped %v", r.Skipped)
 	}
 	l.must(os.Remove(l.path("2")))
@@ -55,7 +56,7 @@ func TestBudgetWithoutCache(t *testing.T) {
 	held := NewHeld([]string{"a", "d/b", "z"})
 	r := l.capture(Dirty{All: true}, Options{Held: held})
 	l.wantFiles(r, map[string]string{"a": "a", "d/b": "d/b", "z": "z"})
-	if want := []Skipped{{Path: "c", Reason: ReasonBudget, Size: 1}, {Path: "d/a", Reason: ReasonBudget, Size: 3}, {Path: "y", Reason: ReasonBudget, Size: 1}}; !reflect.DeepEqual(withoutTimes(r.Skipped), want) {
+	if want := []documents.Skipped{{Path: "c", Reason: documents.ReasonBudget, Size: 1}, {Path: "d/a", Reason: documents.ReasonBudget, Size: 3}, {Path: "y", Reason: documents.ReasonBudget, Size: 1}}; !reflect.DeepEqual(withoutTimes(r.Skipped), want) {
 		t.Errorf("skipped %v", r.Skipped)
 	}
 }
@@ -78,7 +79,7 @@ func TestNarrowed(t *testing.T) {
 	l.rules = nil
 	l.write("d/y.token", "2")
 	l.write("bigger", "as many as that")
-	left := []Skipped{{Path: "bigger", Reason: ReasonSize, Size: 15}, {Path: "d/y.token", Reason: ReasonSecret, Size: 1}}
+	left := []documents.Skipped{{Path: "bigger", Reason: documents.ReasonSize, Size: 15}, {Path: "d/y.token", Reason: documents.ReasonSecret, Size: 1}}
 	want := func(name string, r *Result) {
 		t.Helper()
 		l.wantFiles(r, wide)
@@ -86,8 +87,8 @@ func TestNarrowed(t *testing.T) {
 			t.Errorf("%s: skipped %v", name, r.Skipped)
 		}
 		recorded := l.recorded(r)
-		for path, want := range map[string]Reason{"d/z.token": ReasonSecret, "new": ReasonSize} {
-			if ok, reason, err := recorded.Eligible(path, Candidate{Mode: gitstore.ModeFile, Size: 11}); ok || reason != want || err != nil {
+		for path, want := range map[string]documents.Reason{"d/z.token": documents.ReasonSecret, "new": documents.ReasonSize} {
+			if ok, reason, err := recorded.Eligible(path, documents.Candidate{Mode: gitstore.ModeFile, Size: 11}); ok || reason != want || err != nil {
 				t.Errorf("%s: %s: %v %s %v", name, path, ok, reason, err)
 			}
 		}

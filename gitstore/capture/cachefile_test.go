@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/documents"
 	"github.com/umbra-vcs/umbra/gitstore/shadow"
 )
 
@@ -37,7 +38,7 @@ func TestCacheFile(t *testing.T) {
 	if r.Tree != want.Tree || r.Stats.ReadFiles != 0 || !r.Walked {
 		t.Errorf("tree right: %v, read %d, walked %v", r.Tree == want.Tree, r.Stats.ReadFiles, r.Walked)
 	}
-	if got := string(SkippedDocument(r.Skipped)); got != string(SkippedDocument(want.Skipped)) {
+	if got := string(documents.SkippedDocument(r.Skipped)); got != string(documents.SkippedDocument(want.Skipped)) {
 		t.Error(got)
 	}
 	if !bytes.Equal(r.Rules, want.Rules) || !bytes.Equal(r.Modes.Document(), want.Modes.Document()) {

@@ -3,6 +3,8 @@ package capture
 import (
 	"reflect"
 	"testing"
+
+	"github.com/umbra-vcs/umbra/gitstore/documents"
 )
 
 func TestFirstCapture(t *testing.T) {
@@ -18,7 +20,7 @@ func TestFirstCapture(t *testing.T) {
 	if got := l.files(r); !reflect.DeepEqual(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if want := []Skipped{{Path: ".env", Reason: ReasonSecret, Size: 6}}; !reflect.DeepEqual(withoutTimes(r.Skipped), want) {
+	if want := []documents.Skipped{{Path: ".env", Reason: documents.ReasonSecret, Size: 6}}; !reflect.DeepEqual(withoutTimes(r.Skipped), want) {
 		t.Errorf("skipped %v", r.Skipped)
 	}
 	if got := l.oracle(); got != r.Tree {

@@ -8,6 +8,8 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
 	"github.com/umbra-vcs/umbra/gitstore/disk"
+	"github.com/umbra-vcs/umbra/gitstore/documents"
+	"github.com/umbra-vcs/umbra/gitstore/treepath"
 )
 
 // capturing is one run of Scanner.Capture.
@@ -39,7 +41,7 @@ func (c *capturing) run() (*Result, error) {
 		c.addNested(dirty, s.base, "")
 		c.addWanted(dirty)
 		visit(s.base, "", func(n *node) bool { return n.sum.waiting > 0 }, func(path string, _ *node, e *entry) {
-			if e.kind == kindSkipped && e.skipReason() == ReasonBudget {
+			if e.kind == kindSkipped && e.skipReason() == documents.ReasonBudget {
 				dirty.add(path)
 			}
 		})
@@ -217,7 +219,7 @@ func (c *capturing) addNested(dirty *dirtyTree, n *node, path string) {
 	}
 	for i := range n.entries {
 		if e := &n.entries[i]; e.kind == kindDirectory {
-			c.addNested(dirty, e.dir, join(path, e.name))
+			c.addNested(dirty, e.dir, treepath.Join(path, e.name))
 		}
 	}
 }
@@ -259,9 +261,9 @@ type Result struct {
 	// Tree is the workspace's tree, in the batch.
 	Tree gitstore.ID
 	// Skipped is what was left out, sorted by path; see SkippedDocument.
-	Skipped []Skipped
+	Skipped []documents.Skipped
 	// Modes is what the tree cannot hold; see Modes.Document.
-	Modes *Modes
+	Modes *documents.Modes
 	// Rules is rules.json.
 	Rules []byte
 	// Changing are the files, sorted, that were written to whenever they were

@@ -6,18 +6,20 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
+	"github.com/umbra-vcs/umbra/gitstore/documents"
+	"github.com/umbra-vcs/umbra/gitstore/treepath"
 )
 
 // collectSkipped lists what was skipped, sorted by path. It visits only the
 // directories that have something of it.
-func collectSkipped(root *node) []Skipped {
-	var list []Skipped
+func collectSkipped(root *node) []documents.Skipped {
+	var list []documents.Skipped
 	visit(root, "", func(n *node) bool { return n.sum.skipped > 0 }, func(path string, _ *node, e *entry) {
 		if e.kind == kindSkipped {
-			list = append(list, Skipped{Path: path, Reason: e.skipReason(), Size: e.stat.size, Mtime: e.stat.mtime})
+			list = append(list, documents.Skipped{Path: path, Reason: e.skipReason(), Size: e.stat.size, Mtime: e.stat.mtime})
 		}
 	})
-	slices.SortFunc(list, func(a, b Skipped) int { return strings.Compare(a.Path, b.Path) })
+	slices.SortFunc(list, func(a, b documents.Skipped) int { return strings.Compare(a.Path, b.Path) })
 	return list
 }
 
@@ -40,21 +42,21 @@ func visit(n *node, path string, enter func(*node) bool, fn func(path string, n 
 	}
 	for i := range n.entries {
 		e := &n.entries[i]
-		fn(join(path, e.name), n, e)
+		fn(treepath.Join(path, e.name), n, e)
 		if e.kind == kindDirectory {
-			visit(e.dir, join(path, e.name), enter, fn)
+			visit(e.dir, treepath.Join(path, e.name), enter, fn)
 		}
 	}
 }
 
 // collectModes makes modes.json's content.
-func collectModes(root *node) *Modes {
-	m := &Modes{Unusual: map[string]uint32{}}
+func collectModes(root *node) *documents.Modes {
+	m := &documents.Modes{Unusual: map[string]uint32{}}
 	usual := map[kind]uint16{}
-	for k, perm := range map[kind]*Perm{kindFile: &m.File, kindExecutable: &m.Executable, kindDirectory: &m.Directory} {
+	for k, perm := range map[kind]*documents.Perm{kindFile: &m.File, kindExecutable: &m.Executable, kindDirectory: &m.Directory} {
 		if bits, ok := root.sum.usual(k); ok {
 			usual[k] = bits
-			*perm = KnownPerm(uint32(bits))
+			*perm = documents.KnownPerm(uint32(bits))
 		}
 	}
 	links := map[beneath.Identity][]string{}
@@ -97,24 +99,24 @@ func collectRules(rules *Rules, root *node) []byte {
 			collectOwn(&doc, e.dir, path)
 		}
 	})
-	slices.SortFunc(doc.Nested, func(a, b nestedEntry) int { return strings.Compare(string(a.Path), string(b.Path)) })
-	slices.SortFunc(doc.Hidden, func(a, b hiddenIgnore) int { return strings.Compare(string(a.Path), string(b.Path)) })
+	slices.SortFunc(doc.Nested, func(a, b documents.NestedExclude) int { return strings.Compare(string(a.Path), string(b.Path)) })
+	slices.SortFunc(doc.Hidden, func(a, b documents.HiddenFile) int { return strings.Compare(string(a.Path), string(b.Path)) })
 	doc.Tracked = gitstore.Texts(collectFlagged(root, flagTracked, func(s *summary) int { return s.tracked }))
 	doc.Held = gitstore.Texts(collectFlagged(root, flagHeld, func(s *summary) int { return s.held }))
-	return encodeDocument(doc)
+	return doc.Document()
 }
 
-func collectOwn(doc *rulesDocument, n *node, path string) {
+func collectOwn(doc *documents.RulesDocument, n *node, path string) {
 	if n.own == nil {
 		return
 	}
 	if n.own.nested != nil && n.own.nested.isRepository {
-		doc.Nested = append(doc.Nested, nestedEntry{Path: text(path), Exclude: text(n.own.nested.exclude)})
+		doc.Nested = append(doc.Nested, documents.NestedExclude{Path: gitstore.Text(path), Exclude: gitstore.Text(n.own.nested.exclude)})
 	}
 	for _, src := range n.own.sources {
 		e := n.lookup(src.name)
 		if e == nil || e.kind != kindFile && e.kind != kindExecutable {
-			doc.Hidden = append(doc.Hidden, hiddenIgnore{Path: text(join(path, src.name)), Content: text(src.content)})
+			doc.Hidden = append(doc.Hidden, documents.HiddenFile{Path: gitstore.Text(treepath.Join(path, src.name)), Content: gitstore.Text(src.content)})
 		}
 	}
 }

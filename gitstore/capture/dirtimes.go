@@ -2,6 +2,7 @@ package capture
 
 import (
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
+	"github.com/umbra-vcs/umbra/gitstore/ignore"
 )
 
 // dirTimes are a directory's times of modification and of status change, where
@@ -81,7 +82,7 @@ func (k kind) hint() beneath.Kind {
 // tellsRules reports whether the entries alone tell which of the names that say
 // something of other names the directory has, and that it is no repository.
 func (s *sheet) tellsRules(names *beneath.Listing) bool {
-	for _, special := range []string{gitName, gitIgnoreName, umbraIgnoreName, attributesName} {
+	for _, special := range []string{gitName, ignore.GitName, ignore.UmbraName, attributesName} {
 		if !names.Has(special) {
 			continue
 		}

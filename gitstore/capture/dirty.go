@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/umbra-vcs/umbra/gitstore/ignore"
 )
 
 // Dirty is what may have changed since the capture that was accepted last.
@@ -96,7 +98,7 @@ func (t *dirtyTree) coversBelow(path string) bool {
 
 // hasRules tells whether a name that changes the rules of the directory is dirty.
 func (t *dirtyTree) hasRules() bool {
-	return t.at(gitIgnoreName) != nil || t.at(umbraIgnoreName) != nil || t.at(gitName) != nil
+	return t.at(ignore.GitName) != nil || t.at(ignore.UmbraName) != nil || t.at(gitName) != nil
 }
 
 func (t *dirtyTree) clone() *dirtyTree {

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
+	"github.com/umbra-vcs/umbra/gitstore/documents"
 	"github.com/umbra-vcs/umbra/scripts/hazards"
 	"github.com/umbra-vcs/umbra/scripts/patience"
 )
@@ -200,7 +201,7 @@ func TestReservedAndScratchNames(t *testing.T) {
 	l.write("d/.umbra-notes", "mine")
 	r := l.walk()
 	l.wantFiles(r, map[string]string{"a": "a", "d/b": "b", "d/.umbra-notes": "mine"})
-	want := []Skipped{{Path: "e/.GIT", Reason: ReasonReserved}, {Path: "git~1", Reason: ReasonReserved}}
+	want := []documents.Skipped{{Path: "e/.GIT", Reason: documents.ReasonReserved}, {Path: "git~1", Reason: documents.ReasonReserved}}
 	if !reflect.DeepEqual(withoutTimes(r.Skipped), want) {
 		t.Errorf("skipped %v", r.Skipped)
 	}
@@ -226,7 +227,7 @@ func TestSpecialFilesDoNotHang(t *testing.T) {
 	l.must(err)
 	defer socket.Close()
 	r := l.walk()
-	want := []Skipped{{Path: "fifo", Reason: ReasonSpecial}, {Path: "socket", Reason: ReasonSpecial}}
+	want := []documents.Skipped{{Path: "fifo", Reason: documents.ReasonSpecial}, {Path: "socket", Reason: documents.ReasonSpecial}}
 	if !reflect.DeepEqual(withoutTimes(r.Skipped), want) {
 		t.Errorf("skipped %v", r.Skipped)
 	}
@@ -239,14 +240,14 @@ func TestSizeCap(t *testing.T) {
 	l.write("grows", "x")
 	l.write("shrinks", strings.Repeat("x", 12))
 	r := l.walk()
-	want := []Skipped{{Path: "over", Reason: ReasonSize, Size: 11}, {Path: "shrinks", Reason: ReasonSize, Size: 12}}
+	want := []documents.Skipped{{Path: "over", Reason: documents.ReasonSize, Size: 11}, {Path: "shrinks", Reason: documents.ReasonSize, Size: 12}}
 	if !reflect.DeepEqual(withoutTimes(r.Skipped), want) {
 		t.Errorf("skipped %v", r.Skipped)
 	}
 	l.write("grows", strings.Repeat("x", 13))
 	l.write("shrinks", "y")
 	r = l.paths("grows", "shrinks")
-	want = []Skipped{{Path: "grows", Reason: ReasonSize, Size: 13}, {Path: "over", Reason: ReasonSize, Size: 11}}
+	want = []documents.Skipped{{Path: "grows", Reason: documents.ReasonSize, Size: 13}, {Path: "over", Reason: documents.ReasonSize, Size: 11}}
 	if !reflect.DeepEqual(withoutTimes(r.Skipped), want) {
 		t.Errorf("skipped %v", r.Skipped)
 	}
@@ -364,8 +365,8 @@ func TestModes(t *testing.T) {
 	l.walk()
 	l.must(os.Chmod(l.path("d"), 0o700|os.ModeSetgid))
 	got := l.walk().Modes
-	want := &Modes{
-		File: KnownPerm(0o644), Executable: KnownPerm(0o750), Directory: KnownPerm(0o755),
+	want := &documents.Modes{
+		File: documents.KnownPerm(0o644), Executable: documents.KnownPerm(0o750), Directory: documents.KnownPerm(0o755),
 		Unusual: map[string]uint32{"b": 0o600, "d": 0o2700},
 		Empty:   []string{"empty/inner", "special"}, Links: [][]string{{"a", "d/linked"}},
 	}
@@ -404,14 +405,14 @@ func TestAvoidedDirectory(t *testing.T) {
 	for range 2 {
 		r := l.walk()
 		l.wantFiles(r, map[string]string{"a": "a"})
-		if want := []Skipped{{Path: "hidden/umbra", Reason: ReasonReserved}}; !reflect.DeepEqual(withoutTimes(r.Skipped), want) {
+		if want := []documents.Skipped{{Path: "hidden/umbra", Reason: documents.ReasonReserved}}; !reflect.DeepEqual(withoutTimes(r.Skipped), want) {
 			t.Errorf("skipped %v", r.Skipped)
 		}
 	}
 }
 
 // withoutTimes is a list without the times at which files were written.
-func withoutTimes(list []Skipped) []Skipped {
+func withoutTimes(list []documents.Skipped) []documents.Skipped {
 	out := slices.Clone(list)
 	for i := range out {
 		out[i].Mtime = 0

@@ -7,10 +7,11 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
+	"github.com/umbra-vcs/umbra/gitstore/documents"
 )
 
 // skipError is returned by the visit of a directory that is to be skipped.
-type skipError struct{ reason Reason }
+type skipError struct{ reason documents.Reason }
 
 func (e *skipError) Error() string { return "skipped: " + string(e.reason) }
 
@@ -25,7 +26,7 @@ func vanished(err error) bool {
 // then left out and listed. Anything else, such as too few descriptors or a
 // full disk, must fail the capture: a snapshot without the file would be a lie
 // (H1).
-func skipReasonOf(err error) (Reason, bool) {
+func skipReasonOf(err error) (documents.Reason, bool) {
 	var skip *skipError
 	if errors.As(err, &skip) {
 		return skip.reason, true
@@ -35,7 +36,7 @@ func skipReasonOf(err error) (Reason, bool) {
 		unix.ENXIO, unix.ENODEV, unix.EOVERFLOW, unix.ENODATA, unix.EILSEQ, unix.ETIMEDOUT,
 	} {
 		if errors.Is(err, errno) {
-			return ReasonUnreadable, true
+			return documents.ReasonUnreadable, true
 		}
 	}
 	return "", false

@@ -6,6 +6,8 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
+	"github.com/umbra-vcs/umbra/gitstore/documents"
+	"github.com/umbra-vcs/umbra/gitstore/treepath"
 )
 
 // verdict is what becomes of a name in a directory.
@@ -48,7 +50,7 @@ func (w *walker) evaluate(s *scene, name string, hint beneath.Kind, old *entry, 
 		}
 	}
 	if beneath.IsGitDisguise(name) {
-		return skippedEntryOf(name, ReasonReserved, nil), verdictKnown, nil
+		return skippedEntryOf(name, documents.ReasonReserved, nil), verdictKnown, nil
 	}
 	if !standing.named && w.withholds(s, name, old) {
 		return withheldEntryOf(name, &st), verdictKnown, nil
@@ -67,7 +69,7 @@ func (w *walker) unseen(name string, err error) (entry, verdict, error) {
 	return entry{}, verdictNone, err
 }
 
-func skippedEntryOf(name string, reason Reason, st *beneath.Stat) entry {
+func skippedEntryOf(name string, reason documents.Reason, st *beneath.Stat) entry {
 	e := entry{name: name, kind: kindSkipped, reason: reasonIndex(reason)}
 	if st != nil {
 		e.stat = fingerprintOf(st)
@@ -79,7 +81,7 @@ func withheldEntryOf(name string, st *beneath.Stat) entry {
 	if st.Kind() != beneath.File {
 		st = nil // the times of a directory change with what is in it
 	}
-	return skippedEntryOf(name, ReasonWithheld, st)
+	return skippedEntryOf(name, documents.ReasonWithheld, st)
 }
 
 // classify is evaluate for a name that is to be captured, with its stat data.
@@ -108,18 +110,18 @@ func (w *walker) classify(s *scene, name string, st *beneath.Stat, standing stan
 		if !captured && w.rules.secrets.Match(s.at.path, name) && !standing.stays {
 			flag := w.admitsSecret(s, name)
 			if flag == 0 {
-				return skippedEntryOf(name, ReasonSecret, st), verdictKnown, nil
+				return skippedEntryOf(name, documents.ReasonSecret, st), verdictKnown, nil
 			}
 			e.flags |= flag
 		}
 		if st.Size > w.rules.settings.SizeCap {
-			return skippedEntryOf(name, ReasonSize, st), verdictKnown, nil
+			return skippedEntryOf(name, documents.ReasonSize, st), verdictKnown, nil
 		}
 		if reason := w.narrowed(s, &e, standing, old); reason != "" {
 			return skippedEntryOf(name, reason, st), verdictKnown, nil
 		}
 	default:
-		return skippedEntryOf(name, ReasonSpecial, nil), verdictKnown, nil
+		return skippedEntryOf(name, documents.ReasonSpecial, nil), verdictKnown, nil
 	}
 	return w.reuse(s, e, st, old, dirty)
 }
@@ -128,7 +130,7 @@ func (w *walker) classify(s *scene, name string, st *beneath.Stat, standing stan
 // user's repository tracks it, the snapshot before holds it, or it is none. It is 0 if
 // the file is left out.
 func (w *walker) admitsSecret(s *scene, name string) flags {
-	path := join(s.at.path, name)
+	path := treepath.Join(s.at.path, name)
 	switch {
 	case s.repo.has(path):
 		return flagTracked
@@ -142,12 +144,12 @@ func (w *walker) admitsSecret(s *scene, name string) flags {
 
 // narrowed is why a file is left out that no snapshot holds yet, "" if it is not;
 // see Settings.NewSizeCap.
-func (w *walker) narrowed(s *scene, e *entry, standing standing, old *entry) Reason {
+func (w *walker) narrowed(s *scene, e *entry, standing standing, old *entry) documents.Reason {
 	secret, large := w.rules.fresh.Match(s.at.path, e.name), e.stat.size > w.rules.settings.NewSizeCap
 	if !secret && !large || old != nil && (old.kind == kindFile || old.kind == kindExecutable) {
 		return ""
 	}
-	path := join(s.at.path, e.name)
+	path := treepath.Join(s.at.path, e.name)
 	if secret && (standing.stays || s.repo.has(path)) {
 		secret = false
 		e.flags |= flagTracked
@@ -156,9 +158,9 @@ func (w *walker) narrowed(s *scene, e *entry, standing standing, old *entry) Rea
 	case !secret && !large, w.holds(path):
 		return ""
 	case secret:
-		return ReasonSecret
+		return documents.ReasonSecret
 	}
-	return ReasonSize
+	return documents.ReasonSize
 }
 
 // reuse takes over the id of an entry whose stat data prove its content.
@@ -202,15 +204,15 @@ func (w *walker) standing(s *scene, name string, isDir bool) standing {
 	if !v.Ignored {
 		return standing{named: v.Ruled()}
 	}
-	path := join(s.at.path, name)
+	path := treepath.Join(s.at.path, name)
 	switch {
-	case !isDir && overridable(v) && s.repo.has(path):
+	case !isDir && documents.Overridable(v) && s.repo.has(path):
 		return standing{stays: true, flags: flagTracked}
-	case !isDir && overridable(v) && w.completes(s, name):
+	case !isDir && documents.Overridable(v) && w.completes(s, name):
 		return standing{stays: true, flags: flagTracked}
 	case !isDir && w.keeps(path):
 		return standing{stays: true, flags: flagHeld}
-	case isDir && (overridable(v) && s.repo.hasBelow(path) || s.matcher.MayContainIncluded(name) || w.keepsBelow(path)):
+	case isDir && (documents.Overridable(v) && s.repo.hasBelow(path) || s.matcher.MayContainIncluded(name) || w.keepsBelow(path)):
 		return standing{flags: flagIgnored}
 	}
 	return standing{left: true}

@@ -7,6 +7,10 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+
+	"github.com/umbra-vcs/umbra/gitstore/documents"
+	"github.com/umbra-vcs/umbra/gitstore/ignore"
+	"github.com/umbra-vcs/umbra/gitstore/treepath"
 )
 
 // Filter tells a watcher which directories of a workspace nothing is captured
@@ -40,14 +44,14 @@ func (f *Filter) Ignored(dir string) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	top := f.own("")
-	m, repo, path := f.rules.outside.enter(top.files), f.rules.repo, ""
+	m, repo, path := f.rules.outside.Enter(top.files), f.rules.repo, ""
 	for name := range strings.SplitSeq(dir, "/") {
-		if neverCaptured(name) {
+		if documents.NeverCaptured(name) {
 			return true
 		}
-		path = join(path, name)
+		path = treepath.Join(path, name)
 		v := m.Match(name, true)
-		if v.Ignored && !(overridable(v) && repo.hasBelow(path)) && !m.MayContainIncluded(name) && !f.known.base.holdsBelow(path) {
+		if v.Ignored && !(documents.Overridable(v) && repo.hasBelow(path)) && !m.MayContainIncluded(name) && !f.known.base.holdsBelow(path) {
 			return true
 		}
 		own := f.own(path)
@@ -77,7 +81,7 @@ func (f *Filter) own(path string) *ownRules {
 	d = &filterDirectory{own: &ownRules{}}
 	delete(f.dirs, path)
 	dir := filepath.Join(f.rules.Root(), filepath.FromSlash(path))
-	for _, name := range []string{gitIgnoreName, umbraIgnoreName} {
+	for _, name := range []string{ignore.GitName, ignore.UmbraName} {
 		at := filepath.Join(dir, name)
 		state, err := stateOf(at, os.Lstat)
 		d.inputs = append(d.inputs, input{at, os.Lstat, state})

@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/treepath"
 )
 
 // ErrOnlyGrown is returned for Options.LeaveGrowth: nothing was captured.
@@ -42,9 +43,9 @@ func (g *growth) compare(path string, old, now *node) bool {
 		same := is.kind == kindSkipped
 		switch is.kind {
 		case kindDirectory:
-			same = g.compare(join(path, is.name), was.dir, is.dir)
+			same = g.compare(treepath.Join(path, is.name), was.dir, is.dir)
 		case kindFile, kindExecutable:
-			same = g.begins(join(path, is.name), was, is)
+			same = g.begins(treepath.Join(path, is.name), was, is)
 		}
 		if !same {
 			return false

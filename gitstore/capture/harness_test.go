@@ -12,6 +12,8 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
+	"github.com/umbra-vcs/umbra/gitstore/documents"
+	"github.com/umbra-vcs/umbra/gitstore/treepath"
 	"github.com/umbra-vcs/umbra/gitstore/usergit"
 )
 
@@ -87,7 +89,7 @@ func (m *memory) files(t *testing.T, tree gitstore.ID) map[string]string {
 			t.Fatalf("tree %s of %q was not written", id, path)
 		}
 		for _, e := range entries {
-			at := join(path, e.Name)
+			at := treepath.Join(path, e.Name)
 			if e.Mode.IsDir() {
 				walk(e.ID, at)
 				continue
@@ -230,10 +232,10 @@ func (l *lab) paths(paths ...string) *Result {
 }
 
 // recorded is the rules that a capture recorded.
-func (l *lab) recorded(r *Result) *Recorded {
+func (l *lab) recorded(r *Result) *documents.Rules {
 	l.t.Helper()
 	files := l.files(r)
-	recorded, err := ParseRules(r.Rules, func(path string) ([]byte, bool, error) { s, ok := files[path]; return []byte(s), ok, nil })
+	recorded, err := documents.ParseRules(r.Rules, func(path string) ([]byte, bool, error) { s, ok := files[path]; return []byte(s), ok, nil })
 	l.must(err)
 	return recorded
 }

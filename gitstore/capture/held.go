@@ -3,6 +3,8 @@ package capture
 import (
 	"slices"
 
+	"github.com/umbra-vcs/umbra/gitstore/documents"
+	"github.com/umbra-vcs/umbra/gitstore/treepath"
 	"github.com/umbra-vcs/umbra/gitstore/usergit"
 )
 
@@ -71,7 +73,7 @@ func (r *Result) HoldsAny(paths []string) bool {
 // Withheld lists what was left out for ReasonWithheld, sorted.
 func (r *Result) Withheld() (paths []string) {
 	for _, s := range r.Skipped {
-		if s.Reason == ReasonWithheld {
+		if s.Reason == documents.ReasonWithheld {
 			paths = append(paths, s.Path)
 		}
 	}
@@ -81,8 +83,8 @@ func (r *Result) Withheld() (paths []string) {
 // withholds tells whether what is at a path, and no rule leaves out, stays out since
 // a rule that a restore took away did.
 func (w *walker) withholds(s *scene, name string, old *entry) bool {
-	path := join(s.at.path, name)
-	if (old == nil || old.skipReason() != ReasonWithheld) && (w.held == nil || !w.held.withheld.Has(path)) {
+	path := treepath.Join(s.at.path, name)
+	if (old == nil || old.skipReason() != documents.ReasonWithheld) && (w.held == nil || !w.held.withheld.Has(path)) {
 		return false
 	}
 	captured := old != nil && old.kind != kindSkipped || w.holds(path) || w.keepsBelow(path)

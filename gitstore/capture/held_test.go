@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/documents"
 )
 
 // heldNow are the files and links that the Scanner knows to be captured.
@@ -53,7 +54,7 @@ func TestHeldStaysCaptured(t *testing.T) {
 				}
 				recorded := l.recorded(r)
 				for path, want := range map[string]bool{"src/a": true, "src/deep/b": true, "src/new": false} {
-					if ok, _, err := recorded.Eligible(path, Candidate{Mode: gitstore.ModeFile}); ok != want || err != nil {
+					if ok, _, err := recorded.Eligible(path, documents.Candidate{Mode: gitstore.ModeFile}); ok != want || err != nil {
 						t.Errorf("%s: %s would be captured: %t %v", how, path, ok, err)
 					}
 				}

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/umbra-vcs/umbra/gitstore/documents"
 )
 
 // TestHistoriesOfOtherSystems: where another version system than Git keeps commits, or a
@@ -48,7 +50,7 @@ func TestHistoriesOfOtherSystems(t *testing.T) {
 		if captured := len(l.files(r)) > 1; captured != c.captured {
 			t.Errorf("%s with %v: captured %v", c.at, c.files, captured)
 		}
-		if listed := slices.Contains(r.Skipped, Skipped{Path: c.at, Reason: ReasonHistory}); listed == c.captured {
+		if listed := slices.Contains(r.Skipped, documents.Skipped{Path: c.at, Reason: documents.ReasonHistory}); listed == c.captured {
 			t.Errorf("%s with %v: skipped %v", c.at, c.files, r.Skipped)
 		}
 		l.git(l.root, "add", "-f", ".")

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/documents"
 )
 
 // TestKeynoteIsNoSecret: presentations and private keys share a name. The record says
@@ -22,7 +23,7 @@ func TestKeynoteIsNoSecret(t *testing.T) {
 	l.wantFiles(r, want)
 	recorded := l.recorded(r)
 	for name, eligible := range map[string]bool{"talk.key": true, "a/TALK.key": true, "server.key": false} {
-		if got, _, err := recorded.Eligible(name, Candidate{Mode: gitstore.ModeFile}); got != eligible || err != nil {
+		if got, _, err := recorded.Eligible(name, documents.Candidate{Mode: gitstore.ModeFile}); got != eligible || err != nil {
 			t.Errorf("%s would be captured: %t %v", name, got, err)
 		}
 	}

@@ -3,6 +3,7 @@ package capture
 import (
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
+	"github.com/umbra-vcs/umbra/gitstore/treepath"
 )
 
 // Known is what a Scanner knew of its workspace when a capture was accepted. It
@@ -67,7 +68,7 @@ func (n *node) walkTree(path string, fn func(string, gitstore.TreeEntry) error) 
 	list := treeEntries(n.entries)
 	gitstore.SortEntries(list)
 	for _, e := range list {
-		at := join(path, e.Name)
+		at := treepath.Join(path, e.Name)
 		if err := fn(at, e); err != nil {
 			return err
 		}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/treepath"
 )
 
 // TestKnownWalksAsTheTree: what a capture knows is walked as its tree is, in
@@ -26,7 +27,7 @@ func TestKnownWalksAsTheTree(t *testing.T) {
 	var walk func(id gitstore.ID, path string)
 	walk = func(id gitstore.ID, path string) {
 		for _, e := range l.batch.trees[id] {
-			at := join(path, e.Name)
+			at := treepath.Join(path, e.Name)
 			want = append(want, found{at, e})
 			if e.Mode.IsDir() {
 				walk(e.ID, at)

@@ -1,6 +1,10 @@
 package capture
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/umbra-vcs/umbra/gitstore/documents"
+)
 
 // TestLoginByContent: a key that has no name of a secret is left out for its content, and
 // stays so; but not what the snapshot before held, or the user says is none.
@@ -16,7 +20,7 @@ func TestLoginByContent(t *testing.T) {
 	check := func(r *Result) {
 		t.Helper()
 		l.wantFiles(r, want)
-		if len(r.Skipped) != 1 || r.Skipped[0].Path != "prod-1a2b.json" || r.Skipped[0].Reason != ReasonSecret {
+		if len(r.Skipped) != 1 || r.Skipped[0].Path != "prod-1a2b.json" || r.Skipped[0].Reason != documents.ReasonSecret {
 			t.Errorf("left out: %+v", r.Skipped)
 		}
 	}

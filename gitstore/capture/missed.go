@@ -1,6 +1,10 @@
 package capture
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/umbra-vcs/umbra/gitstore/treepath"
+)
 
 // missed lists the paths at which a walk found another tree than the capture
 // before, though nobody told that they may have changed: what the watcher did
@@ -51,11 +55,11 @@ func compareMissed(was, is *entry, path string, told *dirtyTree, list *[]string)
 	switch {
 	case below.named():
 	case was != nil && is != nil && was.kind == kindDirectory && is.kind == kindDirectory:
-		collectMissed(was.dir, is.dir, join(path, name), below, list)
+		collectMissed(was.dir, is.dir, treepath.Join(path, name), below, list)
 	case below != nil:
 	case was.sameContent(is):
 	default:
-		*list = append(*list, join(path, name))
+		*list = append(*list, treepath.Join(path, name))
 	}
 }
 

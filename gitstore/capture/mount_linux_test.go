@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/umbra-vcs/umbra/gitstore/documents"
 )
 
 // TestMounts runs in a child with a mount namespace of its own.
@@ -56,7 +58,7 @@ func testMounts(t *testing.T) {
 	defer unix.Unmount(l.path("tmp/d"), unix.MNT_DETACH)
 	l.write("tmp/d/b", "b")
 	want := map[string]string{"a": "a", "tmp/d/b": "b"}
-	skipped := []Skipped{{Path: "proc", Reason: ReasonSpecial}}
+	skipped := []documents.Skipped{{Path: "proc", Reason: documents.ReasonSpecial}}
 	for how, dirty := range map[string]Dirty{"paths": {Paths: []string{"proc", "tmp/d"}}, "below": {Paths: []string{"proc/1", "tmp/d/b"}}, "walk": {All: true}} {
 		l.scanner = l.newScanner()
 		if how != "walk" {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/umbra-vcs/umbra/gitstore/documents"
 	"github.com/umbra-vcs/umbra/gitstore/usergit"
 )
 
@@ -56,7 +57,7 @@ func TestNestedRepositories(t *testing.T) {
 	}
 	r := l.walk()
 	l.wantFiles(r, want)
-	if want := []Skipped{{Path: "tree", Reason: ReasonWorktree}}; !reflect.DeepEqual(withoutTimes(r.Skipped), want) {
+	if want := []documents.Skipped{{Path: "tree", Reason: documents.ReasonWorktree}}; !reflect.DeepEqual(withoutTimes(r.Skipped), want) {
 		t.Errorf("skipped %v", r.Skipped)
 	}
 	l.checkGitDirs(t)
@@ -348,8 +349,8 @@ func testUnreadable(t *testing.T) {
 	l.must(os.Chmod(l.path("listed"), 0o400))
 	r := l.walk()
 	l.wantFiles(r, map[string]string{"a": "a"})
-	unreadable := []Skipped{
-		{Path: "closed", Reason: ReasonUnreadable}, {Path: "file", Reason: ReasonUnreadable}, {Path: "listed/x", Reason: ReasonUnreadable},
+	unreadable := []documents.Skipped{
+		{Path: "closed", Reason: documents.ReasonUnreadable}, {Path: "file", Reason: documents.ReasonUnreadable}, {Path: "listed/x", Reason: documents.ReasonUnreadable},
 	}
 	if !reflect.DeepEqual(withoutTimes(r.Skipped), unreadable) {
 		t.Errorf("skipped %v", r.Skipped)

@@ -6,6 +6,8 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
+	"github.com/umbra-vcs/umbra/gitstore/documents"
+	"github.com/umbra-vcs/umbra/gitstore/treepath"
 )
 
 // kind is what an entry is in a snapshot.
@@ -136,17 +138,17 @@ const reasonCount = 11
 
 // reasons are what entry.reason indexes; the positions are part of the cache
 // file's format.
-func reasons() [reasonCount]Reason {
-	return [...]Reason{"", ReasonSize, ReasonUnreadable, ReasonSpecial, ReasonSecret,
-		ReasonWorktree, ReasonReserved, ReasonBudget, ReasonWithheld, ReasonDepth, ReasonHistory}
+func reasons() [reasonCount]documents.Reason {
+	return [...]documents.Reason{"", documents.ReasonSize, documents.ReasonUnreadable, documents.ReasonSpecial, documents.ReasonSecret,
+		documents.ReasonWorktree, documents.ReasonReserved, documents.ReasonBudget, documents.ReasonWithheld, documents.ReasonDepth, documents.ReasonHistory}
 }
 
-func reasonIndex(r Reason) uint8 {
+func reasonIndex(r documents.Reason) uint8 {
 	list := reasons()
 	return uint8(max(slices.Index(list[:], r), 0))
 }
 
-func (e *entry) skipReason() Reason { return reasons()[e.reason] }
+func (e *entry) skipReason() documents.Reason { return reasons()[e.reason] }
 
 // at is the entry of a path below the directory, nil if there is none.
 func (n *node) at(path string) *entry {
@@ -208,9 +210,9 @@ func collectAfter(n *node, path, after string, most int, list *[]string) {
 		}
 		switch e.kind {
 		case kindDirectory:
-			collectAfter(e.dir, join(path, e.name), below, most, list)
+			collectAfter(e.dir, treepath.Join(path, e.name), below, most, list)
 		case kindFile, kindExecutable:
-			*list = append(*list, join(path, e.name))
+			*list = append(*list, treepath.Join(path, e.name))
 		}
 	}
 }

@@ -11,7 +11,9 @@ import (
 	"strings"
 
 	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/documents"
 	"github.com/umbra-vcs/umbra/gitstore/secretnames"
+	"github.com/umbra-vcs/umbra/gitstore/treepath"
 )
 
 // oracle is the tree that git computes for the workspace, with filters off and
@@ -48,10 +50,10 @@ func (o *oracle) directory(dir, repo string) {
 	entries, err := os.ReadDir(o.path(dir))
 	o.must(err)
 	for _, e := range entries {
-		path := join(dir, e.Name())
+		path := treepath.Join(dir, e.Name())
 		switch {
 		case e.Name() == ".git":
-		case neverCaptured(e.Name()):
+		case documents.NeverCaptured(e.Name()):
 		case e.IsDir():
 			if _, err := os.Stat(filepath.Join(o.path(path), ".git", "HEAD")); err == nil {
 				if !o.ignored(repo, path) {
@@ -106,7 +108,7 @@ func (o *oracle) ask() {
 			switch {
 			case rule && ignored["./"+rel] && !tracked[rel]:
 			case regular && info.Size() > o.settings.SizeCap:
-			case rule && regular && !tracked[rel] && secrets.Match(parentOf(path), filepath.Base(rel)):
+			case rule && regular && !tracked[rel] && secrets.Match(treepath.Parent(path), filepath.Base(rel)):
 			default:
 				o.kept = append(o.kept, path)
 			}

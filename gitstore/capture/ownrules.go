@@ -7,7 +7,9 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
 	"github.com/umbra-vcs/umbra/gitstore/disk"
+	"github.com/umbra-vcs/umbra/gitstore/documents"
 	"github.com/umbra-vcs/umbra/gitstore/ignore"
+	"github.com/umbra-vcs/umbra/gitstore/treepath"
 )
 
 // ownRules is what a directory brings to the rules: ignore files, and its being
@@ -40,7 +42,7 @@ func (o *ownRules) sameRules(other *ownRules) bool {
 // old itself if its files have not changed.
 func (w *walker) ownRules(s *scene, names *beneath.Listing, old *ownRules) (*ownRules, error) {
 	own := &ownRules{}
-	for _, name := range []string{gitIgnoreName, umbraIgnoreName} {
+	for _, name := range []string{ignore.GitName, ignore.UmbraName} {
 		if !names.Has(name) {
 			continue
 		}
@@ -62,7 +64,7 @@ func (w *walker) ownRules(s *scene, names *beneath.Listing, old *ownRules) (*own
 			return nil, err
 		}
 		if n.worktree {
-			return nil, &skipError{ReasonWorktree}
+			return nil, &skipError{documents.ReasonWorktree}
 		}
 		own.nested = n
 		w.met(n)
@@ -81,8 +83,8 @@ func (w *walker) ownRules(s *scene, names *beneath.Listing, old *ownRules) (*own
 // told apart by the label of their rules.
 func (o *ownRules) parse(dir string) {
 	for _, src := range o.sources {
-		list := ignore.Parse(join(dir, src.name), src.content)
-		if src.name == gitIgnoreName {
+		list := ignore.Parse(treepath.Join(dir, src.name), src.content)
+		if src.name == ignore.GitName {
 			o.files.Git = list
 		} else {
 			o.files.Umbra = list

@@ -4,6 +4,7 @@ import (
 	"io/fs"
 
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
+	"github.com/umbra-vcs/umbra/gitstore/ignore"
 )
 
 // patch visits only what is dirty in and below a directory that was captured
@@ -175,5 +176,5 @@ func (p *patcher) assemble() *node {
 // onlyGit tells whether of the names that change a directory's rules only .git
 // is dirty.
 func (t *dirtyTree) onlyGit() bool {
-	return t.at(gitIgnoreName) == nil && t.at(umbraIgnoreName) == nil
+	return t.at(ignore.GitName) == nil && t.at(ignore.UmbraName) == nil
 }

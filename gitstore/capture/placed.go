@@ -8,6 +8,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
+	"github.com/umbra-vcs/umbra/gitstore/treepath"
 )
 
 // Placed is one entry of a snapshot's tree as it was put into a workspace.
@@ -45,7 +46,7 @@ func PlacedScanner(w Workspace, tree gitstore.ID, entries []Placed) (*Scanner, e
 		if above == nil {
 			return s, ErrNotPlaced
 		}
-		e := entry{name: baseName(p.Path), stat: fingerprintOf(&p.Stat)}
+		e := entry{name: treepath.Base(p.Path), stat: fingerprintOf(&p.Stat)}
 		switch {
 		case p.Mode.IsDir():
 			e.kind, e.dir = kindDirectory, &node{device: p.Stat.Device, tree: p.ID}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
+	"github.com/umbra-vcs/umbra/gitstore/treepath"
 )
 
 // placed describes a tree that is in the workspace, as whoever put it there
@@ -23,7 +24,7 @@ func (l *lab) placed(tree gitstore.ID) []Placed {
 	var walk func(id gitstore.ID, path string)
 	walk = func(id gitstore.ID, path string) {
 		for _, e := range l.batch.trees[id] {
-			at := join(path, e.Name)
+			at := treepath.Join(path, e.Name)
 			st, err := root.Lstat(at)
 			l.must(err)
 			out = append(out, Placed{Path: at, Mode: e.Mode, ID: e.ID, Stat: st})

@@ -14,6 +14,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/documents"
+	"github.com/umbra-vcs/umbra/gitstore/ignore"
 )
 
 // TestRandomEdits makes random edits in a workspace, all transitions between
@@ -63,7 +65,7 @@ func TestRandomEdits(t *testing.T) {
 						t.Fatalf("step %d, %s: tree %s, git says %s\nedits: %s\ngit keeps: %q\ncaptured: %q\nskipped: %v\ndirty: %q",
 							step, how, got.Tree, want, strings.Join(g.did, "\n"), l.keeps(held...), l.files(got), got.Skipped, g.dirty)
 					}
-					if a, b := string(SkippedDocument(got.Skipped)), string(SkippedDocument(fresh.Skipped)); a != b {
+					if a, b := string(documents.SkippedDocument(got.Skipped)), string(documents.SkippedDocument(fresh.Skipped)); a != b {
 						t.Fatalf("step %d, %s: skipped differ: %s\n%s\nedits: %s", step, how, a, b, strings.Join(g.did, "\n"))
 					}
 					if a, b := string(got.Modes.Document()), string(fresh.Modes.Document()); a != b {
@@ -215,7 +217,7 @@ func (g *generator) link() {
 // with a later write through either.
 func (g *generator) hardLink() {
 	from := g.existing(func(info os.FileInfo) bool {
-		return info.Mode().IsRegular() && info.Name() != gitIgnoreName && info.Name() != umbraIgnoreName
+		return info.Mode().IsRegular() && info.Name() != ignore.GitName && info.Name() != ignore.UmbraName
 	})
 	to := g.place()
 	if from == "" || strings.HasPrefix(from+"/", to+"/") || strings.HasPrefix(to+"/", from+"/") {
@@ -363,12 +365,12 @@ func (g *generator) untrack() {
 func (g *generator) checkEligible(r *Result) {
 	g.t.Helper()
 	captured := g.files(r)
-	recorded, err := ParseRules(r.Rules, func(path string) ([]byte, bool, error) {
+	recorded, err := documents.ParseRules(r.Rules, func(path string) ([]byte, bool, error) {
 		content, ok := captured[path]
 		return []byte(content), ok, nil
 	})
 	g.must(err)
-	skipped, err := ParseSkipped(SkippedDocument(r.Skipped))
+	skipped, err := documents.ParseSkipped(documents.SkippedDocument(r.Skipped))
 	g.must(err)
 	g.must(filepath.Walk(g.root, func(at string, info os.FileInfo, err error) error {
 		if err != nil || info.IsDir() || !info.Mode().IsRegular() && info.Mode()&os.ModeSymlink == 0 {
@@ -379,7 +381,7 @@ func (g *generator) checkEligible(r *Result) {
 		if info.Mode()&os.ModeSymlink != 0 {
 			mode = gitstore.ModeSymlink
 		}
-		ok, reason, err := recorded.Eligible(path, Candidate{Mode: mode, Size: info.Size()})
+		ok, reason, err := recorded.Eligible(path, documents.Candidate{Mode: mode, Size: info.Size()})
 		_, left := skipped.Covers(path)
 		if _, have := captured[path]; have != (ok && !left) {
 			g.t.Fatalf("%q: captured %v, eligible %v (%s), skipped %v\nrules: %s\nedits: %s",

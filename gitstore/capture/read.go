@@ -10,6 +10,8 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
 	"github.com/umbra-vcs/umbra/gitstore/disk"
+	"github.com/umbra-vcs/umbra/gitstore/documents"
+	"github.com/umbra-vcs/umbra/gitstore/treepath"
 )
 
 const (
@@ -159,7 +161,7 @@ func (r *reader) entry(s *scene, e *entry) error {
 			return err
 		}
 	}
-	*e = skippedEntryOf(e.name, ReasonUnreadable, nil)
+	*e = skippedEntryOf(e.name, documents.ReasonUnreadable, nil)
 	return nil
 }
 
@@ -209,7 +211,7 @@ func (r *reader) link(s *scene, e *entry) (bool, error) {
 // false if the name is no longer a file to be captured.
 func (r *reader) file(s *scene, e *entry) (bool, error) {
 	for attempt := 1; ; attempt++ {
-		r.hooks.call(r.hooks.beforeOpen, join(s.at.path, e.name))
+		r.hooks.call(r.hooks.beforeOpen, treepath.Join(s.at.path, e.name))
 		at := stamp{now: disk.Now(), coarse: s.system.coarse}
 		f, st, err := s.dir.Open(e.name)
 		if err != nil {
@@ -224,7 +226,7 @@ func (r *reader) file(s *scene, e *entry) (bool, error) {
 }
 
 func (r *reader) opened(s *scene, e *entry, f *os.File, before beneath.Stat, at stamp, last bool) (bool, error) {
-	path := join(s.at.path, e.name)
+	path := treepath.Join(s.at.path, e.name)
 	limit := r.rules.settings.SizeCap
 	if before.Size > limit {
 		return false, beneath.ErrNotRegular // looked at anew, it is over the cap
@@ -242,7 +244,7 @@ func (r *reader) opened(s *scene, e *entry, f *os.File, before beneath.Stat, at 
 	}
 	r.hooks.call(r.hooks.afterRead, path)
 	if r.rules.secrets.IsLogin(s.at.path, e.name, data) && !s.repo.has(path) && !r.holds(path) {
-		*e = skippedEntryOf(e.name, ReasonSecret, &before)
+		*e = skippedEntryOf(e.name, documents.ReasonSecret, &before)
 		return true, nil
 	}
 	return r.finish(s, e, f, before, at, int64(len(data)), func() (gitstore.ID, error) { return r.batch.Blob(data) }, last)
@@ -260,7 +262,7 @@ func (r *reader) streamed(s *scene, e *entry, f *os.File, before beneath.Stat, a
 	if err != nil {
 		return false, streamFailed(err)
 	}
-	r.hooks.call(r.hooks.afterRead, join(s.at.path, e.name))
+	r.hooks.call(r.hooks.afterRead, treepath.Join(s.at.path, e.name))
 	return r.finish(s, e, f, before, at, before.Size, func() (gitstore.ID, error) { return id, nil }, false)
 }
 

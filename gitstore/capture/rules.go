@@ -14,6 +14,8 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/disk"
+	"github.com/umbra-vcs/umbra/gitstore/documents"
+	"github.com/umbra-vcs/umbra/gitstore/ignore"
 	"github.com/umbra-vcs/umbra/gitstore/secretnames"
 	"github.com/umbra-vcs/umbra/gitstore/usergit"
 )
@@ -49,15 +51,15 @@ type Rules struct {
 	settings Settings
 	secrets  secretnames.Patterns
 	fresh    secretnames.Patterns // of files that no snapshot holds, besides
-	outside  *outside
+	outside  *documents.Outside
 	repo     *repository
 	common   usergit.Identity // of the repository's common directory
 	inputs   []input
 	gitDirs  []usergit.Identity
-	doc      rulesDocument // without what a capture finds inside the workspace
+	doc      documents.RulesDocument // without what a capture finds inside the workspace
 	// then is what the newest snapshot recorded, nil if there is none. It is asked
 	// where something can't be read.
-	then   func() (*rulesDocument, error)
+	then   func() (*documents.RulesDocument, error)
 	unread bool // something could not be read, and is tried again each time
 }
 
@@ -116,8 +118,8 @@ func load(sources Sources, before *Rules) (*Rules, error) {
 		return nil, err
 	}
 	r.secrets, r.fresh = secretnames.Compile(r.settings.Secrets), secretnames.Compile(r.settings.NewSecrets)
-	r.doc = rulesDocument{
-		Version: documentVersion, IgnoreCase: sources.IgnoreCase, Secrets: r.settings.Secrets,
+	r.doc = documents.RulesDocument{
+		Version: documents.Version, IgnoreCase: sources.IgnoreCase, Secrets: r.settings.Secrets,
 		NewSecrets: r.settings.NewSecrets, SizeCap: r.settings.NewSizeCap, FileBudget: r.settings.FileBudget, ByteBudget: r.settings.ByteBudget,
 	}
 	if err := r.readExcludes(); err != nil {
@@ -129,7 +131,7 @@ func load(sources Sources, before *Rules) (*Rules, error) {
 			return nil, err
 		}
 	}
-	r.outside = newOutside(&r.doc)
+	r.outside = documents.NewOutside(&r.doc)
 	return r, nil
 }
 
@@ -157,7 +159,7 @@ func (r *Rules) readExcludes() (err error) {
 }
 
 // then reads what the newest snapshot recorded.
-func (s Sources) then() (*rulesDocument, error) {
+func (s Sources) then() (*documents.RulesDocument, error) {
 	if s.Newest == nil {
 		return nil, nil
 	}
@@ -165,8 +167,7 @@ func (s Sources) then() (*rulesDocument, error) {
 	if err != nil || data == nil {
 		return nil, err
 	}
-	doc := &rulesDocument{}
-	return doc, decodeDocument("rules.json", data, doc)
+	return documents.DecodeRules(data)
 }
 
 func (r *Rules) readRepository(repo *usergit.Repository, before *Rules) error {
@@ -193,7 +194,7 @@ func (r *Rules) readRepository(repo *usergit.Repository, before *Rules) error {
 }
 
 // readExclude reads the repository's info/exclude.
-func (r *Rules) readExclude(repo *usergit.Repository) (text, error) {
+func (r *Rules) readExclude(repo *usergit.Repository) (gitstore.Text, error) {
 	if repo.Unread == nil {
 		exclude, err := r.read(filepath.Join(repo.CommonDir, "info", "exclude"), os.Stat)
 		if err == nil {
@@ -230,17 +231,17 @@ func (r *Rules) workspaceBelow(repo *usergit.Repository) (string, error) {
 	return filepath.ToSlash(below) + "/", nil
 }
 
-func (r *Rules) readAbove(top, prefix string, exclude text) error {
+func (r *Rules) readAbove(top, prefix string, exclude gitstore.Text) error {
 	names := strings.Split(strings.TrimSuffix(prefix, "/"), "/")
 	dir := top
 	for i, name := range append([]string{""}, names[:len(names)-1]...) {
 		dir = filepath.Join(dir, name)
-		step := rung{Name: text(name)}
+		step := documents.Rung{Name: gitstore.Text(name)}
 		var err error
-		if step.Gitignore, err = r.read(filepath.Join(dir, gitIgnoreName), os.Lstat); err != nil {
+		if step.Gitignore, err = r.read(filepath.Join(dir, ignore.GitName), os.Lstat); err != nil {
 			return err
 		}
-		if step.Umbraignore, err = r.read(filepath.Join(dir, umbraIgnoreName), os.Lstat); err != nil {
+		if step.Umbraignore, err = r.read(filepath.Join(dir, ignore.UmbraName), os.Lstat); err != nil {
 			return err
 		}
 		if i == 0 {
@@ -248,7 +249,7 @@ func (r *Rules) readAbove(top, prefix string, exclude text) error {
 		}
 		r.doc.Above = append(r.doc.Above, step)
 	}
-	r.doc.Name = text(names[len(names)-1])
+	r.doc.Name = gitstore.Text(names[len(names)-1])
 	return nil
 }
 
@@ -314,7 +315,7 @@ func (r *Rules) lastTrackedIn(path string) (*usergit.PathSet, error) {
 
 // read reads an ignore file; one that is missing, unreadable or too large has
 // no rules, as for Git. Look is os.Lstat where Git does not follow links.
-func (r *Rules) read(path string, look lookFunc) (text, error) {
+func (r *Rules) read(path string, look lookFunc) (gitstore.Text, error) {
 	state, err := stateOf(path, look)
 	if err != nil {
 		return "", err
@@ -327,7 +328,7 @@ func (r *Rules) read(path string, look lookFunc) (text, error) {
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EISDIR) {
 		return "", nil
 	}
-	return text(data), err
+	return gitstore.Text(data), err
 }
 
 func stateOf(path string, look lookFunc) (fileState, error) {
@@ -361,5 +362,5 @@ func (s fileState) same(before fileState) bool {
 func (r *Rules) sameOutside(other *Rules) bool {
 	return r == other || r.common == other.common && (r.repo == nil) == (other.repo == nil) &&
 		r.settings.SizeCap == other.settings.SizeCap && slices.Equal(r.gitDirs, other.gitDirs) &&
-		bytes.Equal(encodeDocument(r.doc), encodeDocument(other.doc))
+		bytes.Equal(r.doc.Document(), other.doc.Document())
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore/borrow"
 	"github.com/umbra-vcs/umbra/gitstore/objects"
 	"github.com/umbra-vcs/umbra/gitstore/shadow"
+	"github.com/umbra-vcs/umbra/gitstore/treepath"
 	"github.com/umbra-vcs/umbra/gitstore/usergit"
 )
 
@@ -102,7 +103,7 @@ func (s *seeding) claims(conversions *conversions) (claims []claim, wanted []bor
 		for _, i := range u.reads {
 			e := &u.node.entries[i]
 			id, ok := s.proved(u.scene, dir+e.name, e)
-			if ok && !conversions.may(dir+e.name) && !s.capturing.scanner.owed.coversBelow(join(u.scene.at.path, e.name)) {
+			if ok && !conversions.may(dir+e.name) && !s.capturing.scanner.owed.coversBelow(treepath.Join(u.scene.at.path, e.name)) {
 				claims, wanted = append(claims, claim{u, i}), append(wanted, borrow.Wanted{ID: id, Size: e.stat.size})
 			}
 		}
@@ -155,7 +156,7 @@ func (s *seeding) conversions(user *objects.Reader) (*conversions, error) {
 	}
 	for i := range s.index.Entries {
 		e := &s.index.Entries[i]
-		if baseName(e.Path) != attributesName {
+		if treepath.Base(e.Path) != attributesName {
 			continue
 		}
 		dir := strings.TrimSuffix(strings.TrimSuffix(e.Path, attributesName), "/")
@@ -169,8 +170,8 @@ func (s *seeding) conversions(user *objects.Reader) (*conversions, error) {
 	for _, dir := range s.walker.attributes {
 		dirs = append(dirs, strings.TrimSuffix(s.prefix+dir, "/"))
 	}
-	for dir := strings.TrimSuffix(s.prefix, "/"); dir != ""; dir = parentOf(dir) {
-		dirs = append(dirs, parentOf(dir))
+	for dir := strings.TrimSuffix(s.prefix, "/"); dir != ""; dir = treepath.Parent(dir) {
+		dirs = append(dirs, treepath.Parent(dir))
 	}
 	for _, dir := range dirs {
 		data, err := readAttributes(filepath.Join(s.Repository.TopLevel, filepath.FromSlash(dir), attributesName))
@@ -207,5 +208,3 @@ func passableFile(err error) error {
 	}
 	return err
 }
-
-func parentOf(path string) string { return path[:max(strings.LastIndexByte(path, '/'), 0)] }

@@ -1,6 +1,10 @@
 package capture
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/umbra-vcs/umbra/gitstore/documents"
+)
 
 // summary is what a directory and everything below it amounts to. It is made
 // when a directory's node is sealed, so that what a record lists sparsely
@@ -31,7 +35,7 @@ func (s *summary) addEntry(e *entry) {
 	switch e.kind {
 	case kindSkipped:
 		s.skipped++
-		if e.skipReason() == ReasonBudget {
+		if e.skipReason() == documents.ReasonBudget {
 			s.waiting++
 		}
 		return

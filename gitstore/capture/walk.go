@@ -8,7 +8,9 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
+	"github.com/umbra-vcs/umbra/gitstore/documents"
 	"github.com/umbra-vcs/umbra/gitstore/ignore"
+	"github.com/umbra-vcs/umbra/gitstore/treepath"
 )
 
 // heldDepth is how deep a walk holds a handle on each directory above; below,
@@ -60,7 +62,7 @@ type place struct {
 // child is the place of a subdirectory.
 func (s *scene) child(name string) *place {
 	return &place{
-		path: join(s.at.path, name), name: name, depth: s.at.depth + 1,
+		path: treepath.Join(s.at.path, name), name: name, depth: s.at.depth + 1,
 		parent: s.matcher, repo: s.repo, stable: s.stable, device: s.device, system: s.system,
 	}
 }
@@ -85,7 +87,7 @@ const Deepest = 2048
 // open begins a visit: it proves that the directory is one to be listed.
 func (w *walker) open(at *place, here directory) (*scene, error) {
 	if at.depth > Deepest {
-		return nil, &skipError{ReasonDepth}
+		return nil, &skipError{documents.ReasonDepth}
 	}
 	s := &scene{at: at, dir: here.dir, repo: at.repo, device: here.st.Device, system: at.system}
 	if at.depth == 0 || s.device != at.device {
@@ -94,11 +96,11 @@ func (w *walker) open(at *place, here directory) (*scene, error) {
 			return nil, err
 		}
 		if at.depth > 0 && s.system.pseudo {
-			return nil, &skipError{ReasonSpecial}
+			return nil, &skipError{documents.ReasonSpecial}
 		}
 	}
 	if at.depth > 0 && slices.Contains(w.reserved.known, here.st.Identity()) {
-		return nil, &skipError{ReasonReserved}
+		return nil, &skipError{documents.ReasonReserved}
 	}
 	s.listed = here.times(s.system, w.began)
 	return s, nil
@@ -130,7 +132,7 @@ func (w *walker) judge(s *scene) {
 		files = s.own.files
 	}
 	if s.at.parent == nil {
-		s.matcher = w.rules.outside.enter(files)
+		s.matcher = w.rules.outside.Enter(files)
 	} else {
 		s.matcher = s.at.parent.Enter(s.at.name, files)
 	}
@@ -211,7 +213,7 @@ func (w *walker) list(s *scene, old *node, dirty *dirtyTree) (*sheet, error) {
 		return nil, err
 	}
 	if w.keepsHistory(s, names) {
-		return nil, &skipError{ReasonHistory}
+		return nil, &skipError{documents.ReasonHistory}
 	}
 	if names.Has(attributesName) {
 		w.mu.Lock()

@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/umbra-vcs/umbra/gitstore/documents"
 	"github.com/umbra-vcs/umbra/scripts/patience"
 )
 
@@ -201,7 +202,7 @@ func TestTreeThatGrowsUnderTheWalk(t *testing.T) {
 	}
 	r := l.walk()
 	end := "d" + strings.Repeat("/d", Deepest)
-	if want := []Skipped{{Path: end, Reason: ReasonDepth}}; !slices.Equal(withoutTimes(r.Skipped), want) {
+	if want := []documents.Skipped{{Path: end, Reason: documents.ReasonDepth}}; !slices.Equal(withoutTimes(r.Skipped), want) {
 		t.Errorf("%d paths are left out", len(r.Skipped))
 	}
 	l.wantFiles(r, map[string]string{"d/f": "f"})

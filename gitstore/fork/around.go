@@ -11,6 +11,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
 	"github.com/umbra-vcs/umbra/gitstore/gitdir"
+	"github.com/umbra-vcs/umbra/gitstore/treepath"
 	"github.com/umbra-vcs/umbra/gitstore/usergit"
 )
 
@@ -40,7 +41,7 @@ func (s *scanner) shared() error {
 	found := map[string]bool{}
 	add := func(common string, source bool) error {
 		path := s.below(common)
-		if found[common] || path == "" || baseOf(path) == ".git" && !source {
+		if found[common] || path == "" || treepath.Base(path) == ".git" && !source {
 			return nil
 		}
 		found[common] = true
@@ -98,7 +99,7 @@ func (p *placer) blocks(path string) (bool, error) {
 	} else if !vanished(err) {
 		return false, err
 	}
-	for dir := parentOf(path); dir != ""; dir = parentOf(dir) {
+	for dir := treepath.Parent(path); dir != ""; dir = treepath.Parent(dir) {
 		st, err := os.Lstat(p.at(dir))
 		if err == nil && !st.IsDir() || err != nil && !vanished(err) {
 			return err == nil, err
@@ -109,7 +110,7 @@ func (p *placer) blocks(path string) (bool, error) {
 
 // placeStore copies a repository to where its worktrees look for it.
 func (p *placer) placeStore(ctx context.Context, repo nested, n int) error {
-	dir := parentOf(repo.path)
+	dir := treepath.Parent(repo.path)
 	if dir != "" {
 		if err := p.root.MkdirAll(dir, 0o777); err != nil {
 			return err

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/umbra-vcs/umbra/gitstore/treepath"
 	"github.com/umbra-vcs/umbra/gitstore/usergit"
 )
 
@@ -243,7 +244,7 @@ func TestForkAroundASubmodulesWorktree(t *testing.T) {
 			for _, left := range made.Left {
 				reasons[left.Path] = left.Reason
 			}
-			store := join(nested, ".git/modules/sub")
+			store := treepath.Join(nested, ".git/modules/sub")
 			if len(reasons) != 2 || reasons["sub-wt/.git"] != reasonNotAlong || reasons[store] != reasonInsideGit {
 				t.Errorf("left %v", reasons)
 			}
@@ -252,7 +253,7 @@ func TestForkAroundASubmodulesWorktree(t *testing.T) {
 			}
 			l.git(filepath.Join(made.Worktree, nested, "sub"), "status")
 			if nested != "" {
-				l.worksApart(made, join(nested, "sub"))
+				l.worksApart(made, treepath.Join(nested, "sub"))
 			}
 		})
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore/attributes"
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
+	"github.com/umbra-vcs/umbra/gitstore/treepath"
 )
 
 // workers is how many files are written at once. More gain nothing: the cost
@@ -51,12 +52,12 @@ func (c *copier) copyItems(ctx context.Context, j job) ([]Left, error) {
 		if i.kind != beneath.Directory {
 			continue
 		}
-		if err := makeDirectory(j.to, join(j.prefix, i.path)); err != nil {
+		if err := makeDirectory(j.to, treepath.Join(j.prefix, i.path)); err != nil {
 			return left, err
 		}
 	}
 	err := each(ctx, byDirectory(j.items), 1, func(group span) error {
-		p, err := j.enter(parentOf(j.items[group.from].path))
+		p, err := j.enter(treepath.Parent(j.items[group.from].path))
 		if err != nil {
 			return err
 		}
@@ -148,7 +149,7 @@ func finishDirectories(j job) error {
 		if i.kind != beneath.Directory {
 			continue
 		}
-		path := join(j.prefix, i.path)
+		path := treepath.Join(j.prefix, i.path)
 		st, err := j.to.Lstat(path)
 		if err != nil {
 			return err
@@ -229,7 +230,7 @@ func (c *copier) copyItem(p *place, i item) (reason string, err error) {
 	if p.live == nil {
 		return reasonVanished, nil
 	}
-	name := baseOf(i.path)
+	name := treepath.Base(i.path)
 	if i.kind == beneath.Symlink {
 		target, err := p.live.Readlink(name)
 		if err != nil {

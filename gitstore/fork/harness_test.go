@@ -17,6 +17,7 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
 	"github.com/umbra-vcs/umbra/gitstore/capture"
+	"github.com/umbra-vcs/umbra/gitstore/documents"
 	"github.com/umbra-vcs/umbra/gitstore/shadow"
 	"github.com/umbra-vcs/umbra/gitstore/usergit"
 )
@@ -154,10 +155,10 @@ func (l *lab) snapshot() Source {
 	}
 	scanner.Accept(result)
 	src := Source{
-		Known: scanner.Known(), Store: l.store, Tree: result.Tree, Moment: Moment{Modes: result.Modes}, Skipped: capture.NewSkippedSet(result.Skipped),
+		Known: scanner.Known(), Store: l.store, Tree: result.Tree, Moment: Moment{Modes: result.Modes}, Skipped: documents.NewSkippedSet(result.Skipped),
 		Live: l.live(), Identity: root.Identity(), Now: true, Repo: l.repo, Scope: l.scope,
 	}
-	if src.Rules, err = capture.ParseRules(result.Rules, l.reader(result.Tree)); err != nil {
+	if src.Rules, err = documents.ParseRules(result.Rules, l.reader(result.Tree)); err != nil {
 		l.t.Fatal(err)
 	}
 	if l.repo != nil {
@@ -166,7 +167,7 @@ func (l *lab) snapshot() Source {
 	return src
 }
 
-func (l *lab) reader(tree gitstore.ID) capture.FileReader {
+func (l *lab) reader(tree gitstore.ID) documents.FileReader {
 	return func(path string) ([]byte, bool, error) {
 		if tree.IsZero() {
 			return nil, false, nil

@@ -8,6 +8,7 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
 	"github.com/umbra-vcs/umbra/gitstore/capture"
 	"github.com/umbra-vcs/umbra/gitstore/objects"
+	"github.com/umbra-vcs/umbra/gitstore/treepath"
 )
 
 // file is one file or link of the snapshot.
@@ -56,7 +57,7 @@ func (l *listing) add(path string, e gitstore.TreeEntry) error {
 	if _, double := l.modes[path]; double {
 		return fmt.Errorf("%q is there twice", path)
 	}
-	if parent := parentOf(path); parent != "" && !l.modes[parent].IsDir() {
+	if parent := treepath.Parent(path); parent != "" && !l.modes[parent].IsDir() {
 		return fmt.Errorf("%q is no name", path)
 	}
 	l.modes[path] = e.Mode

@@ -10,13 +10,14 @@ import (
 	"strings"
 
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
-	"github.com/umbra-vcs/umbra/gitstore/capture"
+	"github.com/umbra-vcs/umbra/gitstore/documents"
+	"github.com/umbra-vcs/umbra/gitstore/treepath"
 )
 
 // lostFile is a file of the moment that no snapshot holds and that the live workspace can't
 // give as it was, and why.
 type lostFile struct {
-	capture.Skipped
+	documents.Skipped
 	reason string
 }
 
@@ -87,7 +88,7 @@ func (g *userGit) checkOutLost(ctx context.Context, scope string, list []lostFil
 	for _, f := range list {
 		if !strings.Contains(f.Path, "\n") {
 			asked = append(asked, f)
-			fmt.Fprintf(&names, ":0:%s\n", join(scope, f.Path))
+			fmt.Fprintf(&names, ":0:%s\n", treepath.Join(scope, f.Path))
 		}
 	}
 	out, err := g.run(ctx, &names, "cat-file", "--batch-check=%(objectname) %(objecttype) %(objectsize)")
@@ -97,8 +98,8 @@ func (g *userGit) checkOutLost(ctx context.Context, scope string, list []lostFil
 	sized := map[string]string{} // by path below the top level
 	for i, line := range strings.Split(strings.TrimSuffix(string(out), "\n"), "\n") {
 		if fields := strings.Fields(line); i < len(asked) && len(fields) == 3 && fields[1] == "blob" && fields[2] == strconv.FormatInt(asked[i].Size, 10) {
-			sized[join(scope, asked[i].Path)] = asked[i].Path
-			paths.WriteString(join(scope, asked[i].Path) + "\x00")
+			sized[treepath.Join(scope, asked[i].Path)] = asked[i].Path
+			paths.WriteString(treepath.Join(scope, asked[i].Path) + "\x00")
 		}
 	}
 	if len(sized) == 0 {

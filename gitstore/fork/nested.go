@@ -12,6 +12,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
 	"github.com/umbra-vcs/umbra/gitstore/gitdir"
+	"github.com/umbra-vcs/umbra/gitstore/treepath"
 	"github.com/umbra-vcs/umbra/gitstore/usergit"
 )
 
@@ -51,7 +52,7 @@ func (s *scanner) repository(path string, taken bool) (stay bool, err error) {
 	}
 	if err != nil {
 		if taken || s.nestedToo(path, taken) {
-			s.leave(join(path, ".git"), whyNot(err))
+			s.leave(treepath.Join(path, ".git"), whyNot(err))
 		}
 		return false, nil
 	}
@@ -61,7 +62,7 @@ func (s *scanner) repository(path string, taken bool) (stay bool, err error) {
 		return true, nil
 	}
 	if !s.nestedToo(path, taken) && !(around && s.sharedToo) {
-		s.leave(join(path, ".git"), reasonMoment)
+		s.leave(treepath.Join(path, ".git"), reasonMoment)
 		return false, nil
 	}
 	n := nested{path: path, gitDir: repo.GitDir}
@@ -74,12 +75,12 @@ func (s *scanner) repository(path string, taken bool) (stay bool, err error) {
 	case repo.Linked && s.below(repo.CommonDir) != "" && filepath.Dir(repo.GitDir) == filepath.Join(repo.CommonDir, "worktrees"):
 		n.common, n.commonPath = repo.CommonDir, s.below(repo.CommonDir)
 	default:
-		s.leave(join(path, ".git"), reasonElsewhere)
+		s.leave(treepath.Join(path, ".git"), reasonElsewhere)
 		return false, nil
 	}
 	n.lister = s.lister(n)
 	if s.borrows(n) {
-		s.leave(join(path, ".git"), reasonBorrows)
+		s.leave(treepath.Join(path, ".git"), reasonBorrows)
 		return false, nil
 	}
 	parts, err := n.lister.List(s.ctx)
@@ -87,7 +88,7 @@ func (s *scanner) repository(path string, taken bool) (stay bool, err error) {
 		if s.ctx.Err() != nil {
 			return false, s.ctx.Err()
 		}
-		s.leave(join(path, ".git"), reasonUnreadable)
+		s.leave(treepath.Join(path, ".git"), reasonUnreadable)
 		return false, nil
 	}
 	s.count(parts)
@@ -230,7 +231,7 @@ func (n nested) dotGit() string {
 	if n.store {
 		return n.path
 	}
-	return join(n.path, ".git")
+	return treepath.Join(n.path, ".git")
 }
 
 // placeOne puts one nested repository in its place, or says why it does not come along.

@@ -9,17 +9,6 @@ import (
 	"syscall"
 )
 
-// join joins paths below a root, "" being the root.
-func join(dir, name string) string {
-	switch {
-	case dir == "":
-		return name
-	case name == "":
-		return dir
-	}
-	return dir + "/" + name
-}
-
 // joinPath is the path on disk of a slash-separated path below dir.
 func joinPath(dir, below string) string {
 	if below == "" {
@@ -27,10 +16,6 @@ func joinPath(dir, below string) string {
 	}
 	return dir + string(filepath.Separator) + filepath.FromSlash(below)
 }
-
-func parentOf(path string) string { return path[:max(strings.LastIndexByte(path, '/'), 0)] }
-
-func baseOf(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }
 
 // inside tells whether path is dir or below it.
 func inside(path, dir string) bool {

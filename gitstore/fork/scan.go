@@ -10,6 +10,8 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
 	"github.com/umbra-vcs/umbra/gitstore/capture"
+	"github.com/umbra-vcs/umbra/gitstore/documents"
+	"github.com/umbra-vcs/umbra/gitstore/treepath"
 	"github.com/umbra-vcs/umbra/gitstore/usergit"
 )
 
@@ -116,15 +118,15 @@ type judge func(path string, mode gitstore.Mode, size int64) (verdict, error)
 
 // captured judges by a snapshot's rules: what would be captured today was made
 // after the moment, unless it was skipped. All else gets the verdict other.
-func captured(rules *capture.Recorded, skipped *capture.SkippedSet, other verdict) judge {
+func captured(rules *documents.Rules, skipped *documents.SkippedSet, other verdict) judge {
 	return func(path string, mode gitstore.Mode, size int64) (verdict, error) {
-		ok, reason, err := rules.Eligible(path, capture.Candidate{Mode: mode, Size: size})
-		if err != nil || reason == capture.ReasonReserved {
+		ok, reason, err := rules.Eligible(path, documents.Candidate{Mode: mode, Size: size})
+		if err != nil || reason == documents.ReasonReserved {
 			return pass, err
 		}
 		if ok && skipped != nil {
 			s, covered := skipped.Covers(path)
-			if covered && s.Reason == capture.ReasonReserved {
+			if covered && s.Reason == documents.ReasonReserved {
 				return shun, nil
 			}
 			ok = !covered
@@ -181,7 +183,7 @@ func (s *scanner) directory(path string, taken bool, device uint64) error {
 		if taken && l.gitDir && e.name == "worktrees" {
 			continue // they are the source's
 		}
-		if err := s.entry(join(path, e.name), e, l.st.Device); err != nil {
+		if err := s.entry(treepath.Join(path, e.name), e, l.st.Device); err != nil {
 			return err
 		}
 	}
@@ -282,7 +284,7 @@ func (s *scanner) unopened(path string, err error) error {
 
 // entry judges one name of a directory.
 func (s *scanner) entry(path string, e stated, device uint64) error {
-	if beneath.IsGitDisguise(baseOf(path)) {
+	if beneath.IsGitDisguise(treepath.Base(path)) {
 		s.leave(path, reasonReserved)
 		return nil
 	}
@@ -322,7 +324,7 @@ func (s *scanner) entry(path string, e stated, device uint64) error {
 // blocked tells whether the snapshot has a file where a directory above path
 // is in the live workspace.
 func (s *scanner) blocked(path string) bool {
-	for dir := parentOf(path); dir != ""; dir = parentOf(dir) {
+	for dir := treepath.Parent(path); dir != ""; dir = treepath.Parent(dir) {
 		if s.snapshot.holdsFile(dir) {
 			return true
 		}

@@ -7,6 +7,7 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
 	"github.com/umbra-vcs/umbra/gitstore/capture"
+	"github.com/umbra-vcs/umbra/gitstore/documents"
 	"github.com/umbra-vcs/umbra/gitstore/shadow"
 	"github.com/umbra-vcs/umbra/gitstore/usergit"
 )
@@ -23,8 +24,8 @@ type Source struct {
 	// moment: they tell the files of the live workspace that no snapshot holds
 	// (ignored, over the cap, secret), which come along, from files made since
 	// the moment, which do not. Skipped may be nil; Rules only without Live.
-	Rules   *capture.Recorded
-	Skipped *capture.SkippedSet
+	Rules   *documents.Rules
+	Skipped *documents.SkippedSet
 	// Live is the source's workspace on disk, absolute; "" if it is gone.
 	Live string
 	// Identity is what the directory at Live must be; the zero value does not
@@ -60,20 +61,20 @@ type Source struct {
 // Moment is what a moment's record says of its files.
 type Moment struct {
 	// Modes is modes.json; nil if it is not known.
-	Modes *capture.Modes
+	Modes *documents.Modes
 	// Then is what the moment's own snapshot left out: of these files a fork has what is
 	// in the live workspace now, which may be other bytes. Nil if it is not known.
-	Then *capture.SkippedSet
+	Then *documents.SkippedSet
 	// Rules are those that the moment's own snapshot was taken by; nil if they are not
 	// known.
-	Rules *capture.Recorded
+	Rules *documents.Rules
 }
 
 // leavesOut reports whether the moment's snapshot left a path out for what it is, or the
 // newest one for want of room.
 func (src *Source) leavesOut(path string) bool {
 	if src.Then != nil {
-		if s, covered := src.Then.Covers(path); covered && s.Reason != capture.ReasonWithheld {
+		if s, covered := src.Then.Covers(path); covered && s.Reason != documents.ReasonWithheld {
 			return true
 		}
 	}
@@ -81,7 +82,7 @@ func (src *Source) leavesOut(path string) bool {
 		return false
 	}
 	s, covered := src.Skipped.Covers(path)
-	return covered && s.Reason == capture.ReasonBudget
+	return covered && s.Reason == documents.ReasonBudget
 }
 
 // madeSince reports whether a file that is left out for what it is was not there at the
@@ -93,7 +94,7 @@ func (src *Source) madeSince(path string, mode gitstore.Mode, size int64) (bool,
 	if _, then := src.Then.Covers(path); then {
 		return false, nil
 	}
-	c := capture.Candidate{Mode: mode, Size: size}
+	c := documents.Candidate{Mode: mode, Size: size}
 	_, now, err := src.Rules.Eligible(path, c)
 	if err != nil {
 		return false, err
@@ -102,11 +103,11 @@ func (src *Source) madeSince(path string, mode gitstore.Mode, size int64) (bool,
 		s, _ := src.Skipped.Covers(path)
 		now = s.Reason
 	}
-	if !(capture.Skipped{Reason: now}).HasContent() {
+	if !(documents.Skipped{Reason: now}).HasContent() {
 		return false, nil
 	}
 	_, then, err := src.Moment.Rules.Eligible(path, c)
-	return then != capture.ReasonIgnored && then != capture.ReasonReserved, err
+	return then != documents.ReasonIgnored && then != documents.ReasonReserved, err
 }
 
 // Staged is one entry of the user's index that differed from HEAD's tree.
@@ -208,7 +209,7 @@ type Made struct {
 	// GitCrypt says that the worktree's configuration has a filter of git-crypt.
 	GitCrypt bool `json:"git_crypt,omitempty"`
 	// Withheld are files and directories, sorted and the topmost alone, that came along
-	// and that no rule of the moment leaves out: see capture.ReasonWithheld.
+	// and that no rule of the moment leaves out: see documents.ReasonWithheld.
 	Withheld []string `json:"-"`
 	// Placed are the entries of the snapshot as they are on disk now, for the
 	// workspace's first capture (capture.PlacedScanner).

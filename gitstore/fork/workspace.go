@@ -12,7 +12,8 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
-	"github.com/umbra-vcs/umbra/gitstore/capture"
+	"github.com/umbra-vcs/umbra/gitstore/documents"
+	"github.com/umbra-vcs/umbra/gitstore/treepath"
 )
 
 // look reads the snapshot's tree, and finds out what comes along from the live
@@ -83,7 +84,7 @@ func (k *maker) withheld() (paths []string, err error) {
 		if known || i.kind == beneath.Directory && k.list.holdsDir(i.path) || k.src.leavesOut(i.path) {
 			continue
 		}
-		c := capture.Candidate{Mode: gitstore.ModeFile, Size: i.size}
+		c := documents.Candidate{Mode: gitstore.ModeFile, Size: i.size}
 		switch i.kind {
 		case beneath.Directory:
 			c.Mode = gitstore.ModeDir
@@ -216,7 +217,7 @@ func (k *maker) pointsIn(to *beneath.Root, prefix string) func(item) {
 			}
 			return
 		}
-		if i.size > maxPointing || i.perm&0o111 == 0 && !settings(baseOf(i.path)) {
+		if i.size > maxPointing || i.perm&0o111 == 0 && !settings(treepath.Base(i.path)) {
 			return
 		}
 		f, _, err := to.Open(i.path)

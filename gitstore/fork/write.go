@@ -15,6 +15,7 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore/attributes"
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
 	"github.com/umbra-vcs/umbra/gitstore/objects"
+	"github.com/umbra-vcs/umbra/gitstore/treepath"
 )
 
 // wholeFile is up to which size a file is read into memory.
@@ -48,7 +49,7 @@ func (w *writer) snapshot(ctx context.Context) error {
 		}
 	}
 	return each(ctx, byDirectory(w.list.files), 1, func(group span) error {
-		p, err := job{from: w.live, to: w.root}.enter(parentOf(w.list.files[group.from].path))
+		p, err := job{from: w.live, to: w.root}.enter(treepath.Parent(w.list.files[group.from].path))
 		if err != nil {
 			return err
 		}
@@ -119,7 +120,7 @@ func (w *writer) file(p *place, n int) error {
 // fromLive reports false, with nothing made, if the live file will not do.
 func (w *writer) fromLive(p *place, n int) (bool, error) {
 	f := &w.list.files[n]
-	live, st, err := p.live.OpenHandle(baseOf(f.path))
+	live, st, err := p.live.OpenHandle(treepath.Base(f.path))
 	if err != nil {
 		return false, nil
 	}
@@ -154,7 +155,7 @@ func (w *writer) copied(p *place, n int, live beneath.Handle, st *beneath.Stat) 
 		return true, err
 	}
 	w.done.stats[n] = beneath.Stat{}
-	return false, p.target.Unlink(baseOf(w.list.files[n].path))
+	return false, p.target.Unlink(treepath.Base(w.list.files[n].path))
 }
 
 // same reads the live file and writes it if it holds the snapshot's bytes. A
@@ -240,7 +241,7 @@ func (w *writer) put(p *place, n int, fill func(beneath.Handle) error) error {
 			create = 0o777
 		}
 	}
-	target, err := p.target.CreateHandle(baseOf(f.path), create&0o777|0o200)
+	target, err := p.target.CreateHandle(treepath.Base(f.path), create&0o777|0o200)
 	if errors.Is(err, fs.ErrExist) {
 		// A file system that takes two names for one.
 		w.leave(f.path, reasonInTheWay)
@@ -277,14 +278,14 @@ func (w *writer) link(p *place, n int) error {
 	if err != nil {
 		return err
 	}
-	err = p.target.Symlink(string(content), baseOf(f.path))
+	err = p.target.Symlink(string(content), treepath.Base(f.path))
 	if errors.Is(err, fs.ErrExist) {
 		w.leave(f.path, reasonInTheWay)
 		return nil
 	}
 	if err == nil {
 		w.noteLink(f.path, string(content))
-		w.done.stats[n], err = p.target.Lstat(baseOf(f.path))
+		w.done.stats[n], err = p.target.Lstat(treepath.Base(f.path))
 	}
 	return err
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
 	"github.com/umbra-vcs/umbra/gitstore/capture"
+	"github.com/umbra-vcs/umbra/gitstore/treepath"
 )
 
 // written are the files of a snapshot as they are on disk now.
@@ -63,7 +64,7 @@ func byDirectory[T interface{ where() string }](list []T) []span {
 	const most = 64
 	var groups []span
 	for at := 0; at < len(list); {
-		dir, end := parentOf(list[at].where()), at+1
+		dir, end := treepath.Parent(list[at].where()), at+1
 		for end < len(list) && end-at < most && inDirectory(list[end].where(), dir) {
 			end++
 		}

@@ -30,6 +30,12 @@ func (v Verdict) Source() string {
 	return v.list.source
 }
 
+// The names of ignore files.
+const (
+	GitName   = ".gitignore"
+	UmbraName = ".umbraignore"
+)
+
 // Files are the ignore rules that one directory brings with it. A list is nil
 // where there is none. As Git, a caller does not follow a .gitignore that is a
 // symbolic link.

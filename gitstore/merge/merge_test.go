@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/umbra-vcs/umbra/gitstore"
-	"github.com/umbra-vcs/umbra/gitstore/capture"
+	"github.com/umbra-vcs/umbra/gitstore/documents"
 	"github.com/umbra-vcs/umbra/gitstore/merge"
 	"github.com/umbra-vcs/umbra/gitstore/shadow"
 	"github.com/umbra-vcs/umbra/gitstore/storetest"
@@ -235,24 +235,24 @@ func gitMerge(t *testing.T, s *shadow.Store, sides merge.Sides) (tree gitstore.I
 func TestModes(t *testing.T) {
 	t.Parallel()
 	s := storetest.New(t)
-	base := &capture.Modes{
-		File: capture.KnownPerm(0o644), Unusual: map[string]uint32{"ours": 0o600, "theirs": 0o600, "both": 0o600, "back": 0o600},
+	base := &documents.Modes{
+		File: documents.KnownPerm(0o644), Unusual: map[string]uint32{"ours": 0o600, "theirs": 0o600, "both": 0o600, "back": 0o600},
 		Empty: []string{"filled", "removed", "stays"},
 	}
-	ours := &capture.Modes{
-		File: capture.KnownPerm(0o644), Unusual: map[string]uint32{"ours": 0o640, "theirs": 0o600, "both": 0o640},
+	ours := &documents.Modes{
+		File: documents.KnownPerm(0o644), Unusual: map[string]uint32{"ours": 0o640, "theirs": 0o600, "both": 0o640},
 		Empty: []string{"new", "removed", "stays", "taken/below"},
 	}
-	theirs := &capture.Modes{
-		File: capture.KnownPerm(0o644), Unusual: map[string]uint32{"ours": 0o600, "theirs": 0o660, "both": 0o660, "back": 0o600},
+	theirs := &documents.Modes{
+		File: documents.KnownPerm(0o644), Unusual: map[string]uint32{"ours": 0o600, "theirs": 0o660, "both": 0o660, "back": 0o600},
 		Empty: []string{"filled", "held", "stays"},
 	}
 	all := writeTree(t, s, files{"ours": "", "theirs": "", "both": "", "back": ""})
 	tree := writeTree(t, s, files{"filled/x": "x\n", "held/x": "x\n", "taken": "a file\n"})
-	got := storetest.Must[*capture.Modes](t)(merge.Modes(s, tree, merge.SideModes{Tree: all, Modes: base}, merge.SideModes{Tree: all, Modes: ours},
+	got := storetest.Must[*documents.Modes](t)(merge.Modes(s, tree, merge.SideModes{Tree: all, Modes: base}, merge.SideModes{Tree: all, Modes: ours},
 		merge.SideModes{Tree: all, Modes: theirs}))
-	want := &capture.Modes{
-		File: capture.KnownPerm(0o644), Unusual: map[string]uint32{"ours": 0o640, "theirs": 0o660, "both": 0o660},
+	want := &documents.Modes{
+		File: documents.KnownPerm(0o644), Unusual: map[string]uint32{"ours": 0o640, "theirs": 0o660, "both": 0o660},
 		Empty: []string{"new", "stays"},
 	}
 	if !bytes.Equal(got.Document(), want.Document()) {
@@ -280,8 +280,8 @@ func TestNoGit(t *testing.T) {
 func TestModesOfMost(t *testing.T) {
 	t.Parallel()
 	s := storetest.New(t)
-	perm := func(file uint32, unusual map[string]uint32) *capture.Modes {
-		return &capture.Modes{File: capture.KnownPerm(file), Directory: capture.KnownPerm(0o755), Unusual: unusual}
+	perm := func(file uint32, unusual map[string]uint32) *documents.Modes {
+		return &documents.Modes{File: documents.KnownPerm(file), Directory: documents.KnownPerm(0o755), Unusual: unusual}
 	}
 	base := merge.SideModes{Tree: writeTree(t, s, files{"a": "1\n", "b": "1\n", "d/c": "1\n", "kept": "1\n"}), Modes: perm(0o644, map[string]uint32{"kept": 0o600})}
 	closed := merge.SideModes{
@@ -296,9 +296,9 @@ func TestModesOfMost(t *testing.T) {
 	want := map[string]uint32{"a": 0o600, "b": 0o640, "d/c": 0o644, "kept": 0o600, "ours": 0o644, "theirs": 0o600}
 	for name, sides := range map[string][2]merge.SideModes{"it is merged": {closed, added}, "it is merged into": {added, closed}} {
 		want["b"], _ = sides[1].Perm("b", gitstore.ModeFile).Known() // both changed it: the second keeps what it has
-		got := storetest.Must[*capture.Modes](t)(merge.Modes(s, tree, base, sides[0], sides[1]))
+		got := storetest.Must[*documents.Modes](t)(merge.Modes(s, tree, base, sides[0], sides[1]))
 		for path, bits := range want {
-			if perm := got.Perm(path, gitstore.ModeFile); perm != capture.KnownPerm(bits) {
+			if perm := got.Perm(path, gitstore.ModeFile); perm != documents.KnownPerm(bits) {
 				text, _ := perm.MarshalText()
 				t.Errorf("%s: %s has %s, not %o", name, path, text, bits)
 			}

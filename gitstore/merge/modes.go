@@ -7,20 +7,20 @@ import (
 	"strings"
 
 	"github.com/umbra-vcs/umbra/gitstore"
-	"github.com/umbra-vcs/umbra/gitstore/capture"
+	"github.com/umbra-vcs/umbra/gitstore/documents"
 	"github.com/umbra-vcs/umbra/gitstore/shadow"
 )
 
 // SideModes is what the tree of a side cannot hold, with that tree.
 type SideModes struct {
 	Tree gitstore.ID
-	*capture.Modes
+	*documents.Modes
 }
 
 // Modes merges what trees cannot hold: theirs, changed as ours is since the base where
 // theirs is as the base. In tree, the merged one, directories that were empty may hold
 // files.
-func Modes(s *shadow.Store, tree gitstore.ID, base, ours, theirs SideModes) (*capture.Modes, error) {
+func Modes(s *shadow.Store, tree gitstore.ID, base, ours, theirs SideModes) (*documents.Modes, error) {
 	merged := *theirs.Modes
 	if err := mergeEmpty(s, tree, &merged, base, ours, theirs); err != nil {
 		return nil, err
@@ -44,14 +44,14 @@ func haveOneUsual(base, ours, theirs SideModes) bool {
 }
 
 // usualOf are the most common permission bits of files, programs and directories.
-func usualOf(m *capture.Modes) []*capture.Perm {
-	return []*capture.Perm{&m.File, &m.Executable, &m.Directory}
+func usualOf(m *documents.Modes) []*documents.Perm {
+	return []*documents.Perm{&m.File, &m.Executable, &m.Directory}
 }
 
 // mergeUnusual merges the permission bits of the paths that are listed. All others have those
 // that are most common, which are the same on all sides. What one side deleted, and the merged
 // tree has all the same, is as on the other.
-func mergeUnusual(s *shadow.Store, tree gitstore.ID, merged *capture.Modes, base, ours, theirs SideModes) error {
+func mergeUnusual(s *shadow.Store, tree gitstore.ID, merged *documents.Modes, base, ours, theirs SideModes) error {
 	merged.Unusual = maps.Clone(theirs.Unusual)
 	if merged.Unusual == nil {
 		merged.Unusual = map[string]uint32{}
@@ -97,7 +97,7 @@ func isBack(s *shadow.Store, merged, side gitstore.ID, path string) (bool, error
 
 // mergePerms merges the permission bits of each path of the merged tree: where a side has
 // others as the most common ones, it has changed those of paths that are not listed.
-func mergePerms(s *shadow.Store, tree gitstore.ID, merged *capture.Modes, base, ours, theirs SideModes) error {
+func mergePerms(s *shadow.Store, tree gitstore.ID, merged *documents.Modes, base, ours, theirs SideModes) error {
 	o, m := usualOf(ours.Modes), usualOf(merged)
 	for i, b := range usualOf(base.Modes) {
 		if *b == *m[i] {
@@ -138,34 +138,34 @@ func mergePerms(s *shadow.Store, tree gitstore.ID, merged *capture.Modes, base, 
 
 // asMode has permission bits that are known say of a file what its mode says: whether it may
 // be executed, which a side may have changed that did not change the others.
-func asMode(perm capture.Perm, mode gitstore.Mode) capture.Perm {
+func asMode(perm documents.Perm, mode gitstore.Mode) documents.Perm {
 	bits, known := perm.Known()
 	switch {
 	case known && mode == gitstore.ModeExec && bits&0o100 == 0:
-		return capture.KnownPerm(bits | 0o100 | bits&0o044>>2)
+		return documents.KnownPerm(bits | 0o100 | bits&0o044>>2)
 	case known && mode == gitstore.ModeFile:
-		return capture.KnownPerm(bits &^ 0o111)
+		return documents.KnownPerm(bits &^ 0o111)
 	}
 	return perm
 }
 
 // permOf is the permission bits of a path on a side, not known where the side has nothing
 // there. mode is that of the merged tree.
-func permOf(s *shadow.Store, side SideModes, path string, mode gitstore.Mode) (capture.Perm, error) {
+func permOf(s *shadow.Store, side SideModes, path string, mode gitstore.Mode) (documents.Perm, error) {
 	e, err := s.Lookup(side.Tree, path)
 	switch {
 	case err == nil:
 		return side.Perm(path, e.Mode), nil
 	case !errors.Is(err, gitstore.ErrNoEntry):
-		return capture.Perm{}, err
+		return documents.Perm{}, err
 	case mode.IsDir() && slices.Contains(side.Empty, path):
 		return side.Perm(path, mode), nil
 	}
-	return capture.Perm{}, nil
+	return documents.Perm{}, nil
 }
 
 // mergeEmpty merges which directories are empty.
-func mergeEmpty(s *shadow.Store, tree gitstore.ID, merged *capture.Modes, base, ours, theirs SideModes) error {
+func mergeEmpty(s *shadow.Store, tree gitstore.ID, merged *documents.Modes, base, ours, theirs SideModes) error {
 	merged.Empty = nil
 	for _, dir := range slices.Compact(slices.Sorted(slices.Values(slices.Concat(ours.Empty, theirs.Empty)))) {
 		in := func(m SideModes) bool { return slices.Contains(m.Empty, dir) }

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/umbra-vcs/umbra/gitstore"
-	"github.com/umbra-vcs/umbra/gitstore/capture"
+	"github.com/umbra-vcs/umbra/gitstore/documents"
 	"github.com/umbra-vcs/umbra/gitstore/storetest"
 )
 
@@ -19,11 +19,11 @@ func TestAsMode(t *testing.T) {
 		{0o600, 0o700, gitstore.ModeExec}, {0o644, 0o755, gitstore.ModeExec}, {0o640, 0o750, gitstore.ModeExec}, {0o750, 0o750, gitstore.ModeExec},
 		{0o755, 0o644, gitstore.ModeFile}, {0o600, 0o600, gitstore.ModeFile}, {0o700, 0o700, gitstore.ModeDir},
 	} {
-		if got := asMode(capture.KnownPerm(c.bits), c.mode); got != capture.KnownPerm(c.want) {
+		if got := asMode(documents.KnownPerm(c.bits), c.mode); got != documents.KnownPerm(c.want) {
 			t.Errorf("%o as %v is %+v, not %o", c.bits, c.mode, got, c.want)
 		}
 	}
-	if unknown := (capture.Perm{}); asMode(unknown, gitstore.ModeExec) != unknown {
+	if unknown := (documents.Perm{}); asMode(unknown, gitstore.ModeExec) != unknown {
 		t.Error("what is not known is known")
 	}
 }
@@ -38,13 +38,13 @@ func TestModesOfWhatComesBack(t *testing.T) {
 	with := storetest.WriteTree(t, batch, map[string]storetest.File{"a": file, "b": file})
 	without := storetest.WriteTree(t, batch, map[string]storetest.File{"b": file})
 	storetest.NoErr(t, batch.Flush(t.Context()))
-	closed := SideModes{Tree: with, Modes: &capture.Modes{Unusual: map[string]uint32{"a": 0o600}}}
-	deleted := SideModes{Tree: without, Modes: &capture.Modes{}}
-	open := SideModes{Tree: with, Modes: &capture.Modes{}}
+	closed := SideModes{Tree: with, Modes: &documents.Modes{Unusual: map[string]uint32{"a": 0o600}}}
+	deleted := SideModes{Tree: without, Modes: &documents.Modes{}}
+	open := SideModes{Tree: with, Modes: &documents.Modes{}}
 	forGroup := func(m SideModes) SideModes { // has other bits as the most common ones
-		return SideModes{Tree: m.Tree, Modes: &capture.Modes{File: capture.KnownPerm(0o640), Unusual: m.Unusual}}
+		return SideModes{Tree: m.Tree, Modes: &documents.Modes{File: documents.KnownPerm(0o640), Unusual: m.Unusual}}
 	}
-	base := SideModes{Tree: with, Modes: &capture.Modes{File: capture.KnownPerm(0o644), Unusual: closed.Unusual}}
+	base := SideModes{Tree: with, Modes: &documents.Modes{File: documents.KnownPerm(0o644), Unusual: closed.Unusual}}
 	for name, c := range map[string]struct {
 		tree               gitstore.ID
 		base, ours, theirs SideModes
@@ -60,7 +60,7 @@ func TestModesOfWhatComesBack(t *testing.T) {
 		"others are usual, deleted in ours":          {with, base, deleted, forGroup(closed), 0o600},
 		"others are usual, deleted in ours for good": {without, base, deleted, forGroup(closed), 0},
 	} {
-		got := storetest.Must[*capture.Modes](t)(Modes(s, c.tree, c.base, c.ours, c.theirs))
+		got := storetest.Must[*documents.Modes](t)(Modes(s, c.tree, c.base, c.ours, c.theirs))
 		if got.Unusual["a"] != c.want {
 			t.Errorf("%s: %o, want %o", name, got.Unusual["a"], c.want)
 		}

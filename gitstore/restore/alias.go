@@ -7,6 +7,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
+	"github.com/umbra-vcs/umbra/gitstore/treepath"
 )
 
 // alias tells whether what lies at c.Path, of which S knows nothing, is a file
@@ -70,7 +71,7 @@ func (p *planner) rename(was, is []string) {
 			continue
 		}
 		// The names above have their new spelling by then.
-		r := Rename{From: join(strings.Join(is[:i], "/"), was[i]), To: strings.Join(is[:i+1], "/")}
+		r := Rename{From: treepath.Join(strings.Join(is[:i], "/"), was[i]), To: strings.Join(is[:i+1], "/")}
 		if !slices.Contains(p.renames, r) {
 			p.renames = append(p.renames, r)
 		}

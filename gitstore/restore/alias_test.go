@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
+	"github.com/umbra-vcs/umbra/gitstore/treepath"
 	"github.com/umbra-vcs/umbra/scripts/hazards"
 )
 
@@ -24,7 +25,7 @@ func (f folding) real(path string) string {
 				break
 			}
 		}
-		at = join(at, name)
+		at = treepath.Join(at, name)
 	}
 	return at
 }

@@ -4,7 +4,7 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/attributes"
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
-	"github.com/umbra-vcs/umbra/gitstore/capture"
+	"github.com/umbra-vcs/umbra/gitstore/documents"
 )
 
 // State is a file or symbolic link at a path.
@@ -12,7 +12,7 @@ type State struct {
 	Mode gitstore.Mode
 	Blob gitstore.ID
 	// Perm is the permission bits (0777), if they are known.
-	Perm capture.Perm
+	Perm documents.Perm
 	// Kept is what else the file had when a plan that took it away was carried out; nil
 	// if that is not known.
 	Kept *attributes.Kept
@@ -83,7 +83,7 @@ type Reason string
 
 const (
 	// ReasonIgnored: it was captured under the rules of one side only.
-	ReasonIgnored = Reason(capture.ReasonIgnored)
+	ReasonIgnored = Reason(documents.ReasonIgnored)
 	// ReasonAppeared is a file that was written since the safety snapshot.
 	ReasonAppeared Reason = "appeared"
 	// ReasonOccupied is a directory that holds what is kept, where the target
@@ -113,7 +113,7 @@ const (
 	// ReasonDatabase is a file of a SQLite database of which another file stays.
 	ReasonDatabase Reason = "database"
 	// ReasonUnreadable is a path that could not be looked at.
-	ReasonUnreadable = Reason(capture.ReasonUnreadable)
+	ReasonUnreadable = Reason(documents.ReasonUnreadable)
 )
 
 // Kept is a path that is left as it is, with all that is below it but for
@@ -127,7 +127,7 @@ type Kept struct {
 // (07777), if they are known.
 type Directory struct {
 	Path string
-	Perm capture.Perm
+	Perm documents.Perm
 	// Frees says that its removal makes room for a file.
 	Frees bool
 	// Kept is that of a State.

@@ -19,6 +19,7 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
 	"github.com/umbra-vcs/umbra/gitstore/journal"
 	"github.com/umbra-vcs/umbra/gitstore/shadow"
+	"github.com/umbra-vcs/umbra/gitstore/treepath"
 	"github.com/umbra-vcs/umbra/scripts/hazards"
 )
 
@@ -152,7 +153,7 @@ func (l *lab) exact() map[string]string {
 	l.t.Helper()
 	out := l.disk()
 	for path, is := range out {
-		if _, _, scratch := beneath.ParseScratch(base(path)); scratch {
+		if _, _, scratch := beneath.ParseScratch(treepath.Base(path)); scratch {
 			delete(out, path)
 			continue
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
 	"github.com/umbra-vcs/umbra/gitstore/databases"
+	"github.com/umbra-vcs/umbra/gitstore/treepath"
 )
 
 // ends are the ends of the names of a database's files, in the order of a plan: the
@@ -67,7 +68,7 @@ func (d *databasePlanner) candidates() ([]string, error) {
 		if name, end := databases.Of(path); end != "" {
 			names = append(names, name)
 		}
-		dirs[parent(path)] = true
+		dirs[treepath.Parent(path)] = true
 		if c.From != nil && c.From.Mode != gitstore.ModeSymlink {
 			is, err := d.onDisk(path)
 			if err != nil {
@@ -84,7 +85,7 @@ func (d *databasePlanner) candidates() ([]string, error) {
 			continue // what is to be done there will be said
 		}
 		for _, e := range list {
-			if name, end := databases.Of(join(dir, e.Name)); end != "" && d.changes[name] != nil {
+			if name, end := databases.Of(treepath.Join(dir, e.Name)); end != "" && d.changes[name] != nil {
 				names = append(names, name)
 			}
 		}

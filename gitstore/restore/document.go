@@ -9,6 +9,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
+	"github.com/umbra-vcs/umbra/gitstore/treepath"
 )
 
 // Document is what a journal entry must hold about the files of an operation,
@@ -96,12 +97,12 @@ func Prepare(root *beneath.Root, journalDir, operation string, plan *Plan, optio
 		}
 	}
 	for _, d := range slices.Concat(plan.MakeDirs, plan.RemoveDirs) {
-		if err := p.open(parent(d.Path)); err != nil {
+		if err := p.open(treepath.Parent(d.Path)); err != nil {
 			return nil, err
 		}
 	}
 	for _, r := range plan.Renames {
-		if err := p.open(parent(r.From)); err != nil {
+		if err := p.open(treepath.Parent(r.From)); err != nil {
 			return nil, err
 		}
 	}
@@ -124,7 +125,7 @@ func (p *preparation) change(i int) error {
 	if c.Action() == Chmod {
 		return nil
 	}
-	dir, err := p.haven(parent(c.Path))
+	dir, err := p.haven(treepath.Parent(c.Path))
 	if err != nil {
 		return err
 	}
@@ -138,14 +139,14 @@ func (p *preparation) change(i int) error {
 			return err
 		}
 	}
-	return p.open(parent(c.Path))
+	return p.open(treepath.Parent(c.Path))
 }
 
 // haven is the nearest directory, from dir upwards, that is there and stays,
 // as long as it is on the file system of what is in dir.
 func (p *preparation) haven(dir string) (string, error) {
 	device, last := uint64(0), ""
-	for ; ; dir = parent(dir) {
+	for ; ; dir = treepath.Parent(dir) {
 		st, there, err := statDir(p.root, dir)
 		if err != nil {
 			return "", err
@@ -179,7 +180,7 @@ func (p *preparation) crosses(dir string) (bool, error) {
 	crosses := st.Device != p.area.Identity().Device
 	if !crosses {
 		name := beneath.ScratchName(p.operation, 0)
-		err := beneath.Rename(p.area, name, p.root, join(dir, name))
+		err := beneath.Rename(p.area, name, p.root, treepath.Join(dir, name))
 		switch {
 		case err == nil:
 			return false, fmt.Errorf("%s was in the journal, and should not have been", name)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore/failpoint"
 	"github.com/umbra-vcs/umbra/gitstore/journal"
+	"github.com/umbra-vcs/umbra/gitstore/treepath"
 )
 
 // Apply carries a plan out, from phase Staging to phase Applied. The entry's
@@ -150,7 +151,7 @@ func (r *run) free(ctx context.Context) error {
 // cleared is the path of the file that a directory makes room for, if that is
 // still to be written.
 func (r *run) cleared(dir string) (string, bool) {
-	for ; dir != ""; dir = parent(dir) {
+	for ; dir != ""; dir = treepath.Parent(dir) {
 		if c, ok := r.Document.Plan.change(dir); ok && c.To != nil {
 			found, err := inspect(r.Root, dir)
 			if r.careful && err == nil && found.kind == content {
@@ -165,13 +166,13 @@ func (r *run) cleared(dir string) (string, bool) {
 // unfree keeps a whole directory that a file was to take the place of.
 func (r *run) unfree(top string) error {
 	for _, d := range slices.Backward(r.Document.Plan.RemoveDirs) {
-		if d.Frees && below(d.Path, top) {
+		if d.Frees && treepath.Covers(top, d.Path) {
 			if err := errors.Join(r.makeDir(d), r.dressDir(d)); err != nil {
 				return err
 			}
 		}
 	}
-	inside := r.indices(func(c *Change) bool { return below(c.Path, top) })
+	inside := r.indices(func(c *Change) bool { return treepath.Covers(top, c.Path) })
 	for _, i := range slices.Backward(inside) { // a database comes after its logs
 		c := r.change(i)
 		if c.Whole && !c.differs() && !r.hasDisplaced(i) {
@@ -238,11 +239,11 @@ func (r *run) syncChanged() error {
 	dirs := map[string]bool{}
 	for i := range r.Document.Plan.Changes {
 		if !r.isLeft(i) {
-			dirs[parent(r.change(i).Path)] = true
+			dirs[treepath.Parent(r.change(i).Path)] = true
 		}
 	}
 	for _, d := range slices.Concat(r.Document.Plan.MakeDirs, r.Document.Plan.RemoveDirs) {
-		dirs[parent(d.Path)] = true
+		dirs[treepath.Parent(d.Path)] = true
 	}
 	if canSyncFileSystem && len(dirs) > syncEach {
 		return errors.Join(syncFileSystem(r.Root.Path()), r.syncEntry())

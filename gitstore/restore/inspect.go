@@ -7,7 +7,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
-	"github.com/umbra-vcs/umbra/gitstore/capture"
+	"github.com/umbra-vcs/umbra/gitstore/documents"
 )
 
 // finding is what kind of thing is at a path.
@@ -75,7 +75,7 @@ func inspectFile(disk Disk, path string) (State, beneath.Stat, error) {
 	}
 	defer file.Close()
 	id, err := hashFile(file)
-	return State{Mode: fileMode(st), Blob: id, Perm: capture.KnownPerm(st.Perm() & 0o777)}, st, err
+	return State{Mode: fileMode(st), Blob: id, Perm: documents.KnownPerm(st.Perm() & 0o777)}, st, err
 }
 
 func fileMode(st beneath.Stat) gitstore.Mode {

@@ -4,7 +4,8 @@ import (
 	"slices"
 
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
-	"github.com/umbra-vcs/umbra/gitstore/capture"
+	"github.com/umbra-vcs/umbra/gitstore/documents"
+	"github.com/umbra-vcs/umbra/gitstore/treepath"
 )
 
 // InverseRequest is what is to be taken back.
@@ -14,7 +15,7 @@ type InverseRequest struct {
 	// Of is the plan that was carried out.
 	Of *Plan
 	// Rules are those of the snapshot that is gone back to, nil if they are not known.
-	Rules *capture.Recorded
+	Rules *documents.Rules
 	// Leave are files that are to be left as they are, and why.
 	Leave map[string]Reason
 	// Stays is that of a Request.
@@ -190,4 +191,6 @@ func directory(list []Directory, path string) Directory {
 }
 
 // inverse undoes a rename after those below it are undone.
-func (r Rename) inverse() Rename { return Rename{From: r.To, To: join(parent(r.To), base(r.From))} }
+func (r Rename) inverse() Rename {
+	return Rename{From: r.To, To: treepath.Join(treepath.Parent(r.To), treepath.Base(r.From))}
+}

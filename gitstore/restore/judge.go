@@ -9,6 +9,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
 	"github.com/umbra-vcs/umbra/gitstore/failpoint"
+	"github.com/umbra-vcs/umbra/gitstore/treepath"
 )
 
 // judge reads everything that lies in the entry: what is neither S's content
@@ -88,12 +89,12 @@ func displacedIn(s spot, path string, f found) ([]Displaced, error) {
 	}
 	var out []Displaced
 	for _, e := range entries {
-		inner := spot{s.root, join(s.path, e.Name)}
+		inner := spot{s.root, treepath.Join(s.path, e.Name)}
 		f, err := inspect(inner.root, inner.path)
 		if err != nil {
 			return nil, err
 		}
-		list, err := displacedIn(inner, join(path, e.Name), f)
+		list, err := displacedIn(inner, treepath.Join(path, e.Name), f)
 		if err != nil {
 			return nil, err
 		}

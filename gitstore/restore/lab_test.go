@@ -17,8 +17,10 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
 	"github.com/umbra-vcs/umbra/gitstore/capture"
+	"github.com/umbra-vcs/umbra/gitstore/documents"
 	"github.com/umbra-vcs/umbra/gitstore/journal"
 	"github.com/umbra-vcs/umbra/gitstore/shadow"
+	"github.com/umbra-vcs/umbra/gitstore/treepath"
 	"github.com/umbra-vcs/umbra/gitstore/usergit"
 )
 
@@ -124,16 +126,16 @@ func (l *lab) captureWith(paths []string) Side {
 	l.must(err)
 	l.must(batch.Flush(context.Background()))
 	side := Side{Tree: result.Tree}
-	side.Rules, err = capture.ParseRules(result.Rules, l.files(result.Tree))
+	side.Rules, err = documents.ParseRules(result.Rules, l.files(result.Tree))
 	l.must(err)
-	side.Skipped, err = capture.ParseSkipped(capture.SkippedDocument(result.Skipped))
+	side.Skipped, err = documents.ParseSkipped(documents.SkippedDocument(result.Skipped))
 	l.must(err)
-	side.Modes, err = capture.ParseModes(result.Modes.Document())
+	side.Modes, err = documents.ParseModes(result.Modes.Document())
 	l.must(err)
 	return side
 }
 
-func (l *lab) files(tree gitstore.ID) capture.FileReader {
+func (l *lab) files(tree gitstore.ID) documents.FileReader {
 	return func(path string) ([]byte, bool, error) {
 		e, err := l.store.Lookup(tree, path)
 		if errors.Is(err, gitstore.ErrNoEntry) || err == nil && e.Mode != gitstore.ModeFile && e.Mode != gitstore.ModeExec {
@@ -318,7 +320,7 @@ func (l *lab) clean() {
 		l.t.Errorf("the journal still holds %d operations, %d damaged", len(list), len(damaged))
 	}
 	for path := range l.disk() {
-		if _, _, scratch := beneath.ParseScratch(base(path)); scratch {
+		if _, _, scratch := beneath.ParseScratch(treepath.Base(path)); scratch {
 			l.t.Errorf("%s is left in the workspace", path)
 		}
 	}
@@ -361,7 +363,7 @@ func (l *lab) planned(disk map[string]string, p *Plan) map[string]string {
 	for _, d := range p.RemoveDirs {
 		holds := false
 		for path := range out {
-			holds = holds || path != d.Path && below(path, d.Path)
+			holds = holds || path != d.Path && treepath.Covers(d.Path, path)
 		}
 		if !holds && out[d.Path] == "dir" {
 			delete(out, d.Path)

@@ -7,7 +7,8 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
-	"github.com/umbra-vcs/umbra/gitstore/capture"
+	"github.com/umbra-vcs/umbra/gitstore/documents"
+	"github.com/umbra-vcs/umbra/gitstore/treepath"
 )
 
 // Request is what is to be planned.
@@ -96,7 +97,7 @@ func newPlanner(objects Objects, disk Disk, from, to *Side, paths []string, leav
 }
 
 func (p *planner) wanted(path string) bool {
-	return len(p.paths) == 0 || slices.ContainsFunc(p.paths, func(dir string) bool { return below(path, dir) })
+	return len(p.paths) == 0 || slices.ContainsFunc(p.paths, func(dir string) bool { return treepath.Covers(dir, path) })
 }
 
 // sorted are the changes that are still planned, by path.
@@ -199,7 +200,7 @@ func (p *planner) collisions() {
 		if c.To == nil {
 			continue
 		}
-		for dir := parent(c.Path); dir != ""; dir = parent(dir) {
+		for dir := treepath.Parent(c.Path); dir != ""; dir = treepath.Parent(dir) {
 			above, ok := p.changes[dir]
 			if ok && above.To != nil {
 				p.leaveOut(dir, ReasonCollision)
@@ -217,7 +218,7 @@ func (p *planner) judgeDeletion(c *Change) error {
 		p.leaveOut(c.Path, Reason(why))
 		return nil
 	}
-	candidate := capture.Candidate{Mode: c.From.Mode}
+	candidate := documents.Candidate{Mode: c.From.Mode}
 	if c.From.Mode != gitstore.ModeSymlink {
 		r, size, err := p.objects.BlobReader(c.From.Blob)
 		if err != nil {
@@ -241,7 +242,7 @@ func (p *planner) inTarget(path string) (bool, error) {
 	if known, ok := p.isDirs[path]; ok {
 		return known, nil
 	}
-	is := slices.ContainsFunc(p.to.empty(), func(dir string) bool { return below(dir, path) })
+	is := slices.ContainsFunc(p.to.empty(), func(dir string) bool { return treepath.Covers(path, dir) })
 	if !is {
 		e, err := lookup(p.objects, p.to.Tree, path)
 		if err != nil {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
+	"github.com/umbra-vcs/umbra/gitstore/treepath"
 )
 
 // modes plans permission bits that differ where nothing else does. What is
@@ -47,7 +48,7 @@ func (p *planner) modes() error {
 
 // leadsToWanted tells whether one of the wanted paths is below path.
 func (p *planner) leadsToWanted(path string) bool {
-	return slices.ContainsFunc(p.paths, func(wanted string) bool { return below(wanted, path) })
+	return slices.ContainsFunc(p.paths, func(wanted string) bool { return treepath.Covers(path, wanted) })
 }
 
 func (p *planner) mode(path string, e gitstore.TreeEntry) error {

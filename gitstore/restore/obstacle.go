@@ -1,6 +1,9 @@
 package restore
 
-import "github.com/umbra-vcs/umbra/gitstore/beneath"
+import (
+	"github.com/umbra-vcs/umbra/gitstore/beneath"
+	"github.com/umbra-vcs/umbra/gitstore/treepath"
+)
 
 // obstructed leaves out the changes that the system does not permit: a plan that is
 // looked at says so, and the other changes are done.
@@ -45,7 +48,7 @@ func (p *planner) obstacle(c *Change) (Reason, error) {
 // obstacleAt is what stands in the way of making or removing the name at a path. Of a
 // path in a directory that is missing, it is what stands in the way of the directory.
 func (p *planner) obstacleAt(path string) (Reason, error) {
-	for at := path; at != ""; at = parent(at) {
+	for at := path; at != ""; at = treepath.Parent(at) {
 		l, err := p.look(at)
 		if err != nil || l.why != "" {
 			return "", err

@@ -8,6 +8,7 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/attributes"
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
+	"github.com/umbra-vcs/umbra/gitstore/treepath"
 )
 
 // errOtherContent is why a program that was changed does not run with the rights that
@@ -97,8 +98,8 @@ func inherit(w *Work, path string, is *State, file *os.File) ([]attributes.Lost,
 // that was there before, since it gives the same to directories. What this operation has
 // made has no ACL but that.
 func openAbove(w *Work, path string) (*beneath.Dir, error) {
-	dir := parent(path)
-	for ; dir != ""; dir = parent(dir) {
+	dir := treepath.Parent(path)
+	for ; dir != ""; dir = treepath.Parent(dir) {
 		if _, made := slices.BinarySearchFunc(w.Document.Plan.MakeDirs, Directory{Path: dir}, topDown); made {
 			continue
 		}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/treepath"
 )
 
 // ErrNoRules is returned for a target without its recorded rules: what may be
@@ -67,7 +68,7 @@ func (p *Plan) Covers(path string) (Kept, bool) {
 		if ok {
 			return p.Keep[i], true
 		}
-		if at = parent(at); at == "" {
+		if at = treepath.Parent(at); at == "" {
 			return Kept{}, false
 		}
 	}
@@ -83,22 +84,5 @@ func (p *Plan) change(path string) (*Change, bool) {
 }
 
 func byPath(c Change, path string) int { return strings.Compare(c.Path, path) }
-
-// parent is the directory of a path, "" for the root.
-func parent(path string) string { return path[:max(strings.LastIndexByte(path, '/'), 0)] }
-
-func base(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }
-
-func join(dir, name string) string {
-	if dir == "" {
-		return name
-	}
-	return dir + "/" + name
-}
-
-// below tells whether path is dir or lies below it.
-func below(path, dir string) bool {
-	return path == dir || dir == "" || strings.HasPrefix(path, dir) && path[len(dir)] == '/'
-}
 
 func depth(path string) int { return strings.Count(path, "/") }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/attributes"
-	"github.com/umbra-vcs/umbra/gitstore/capture"
+	"github.com/umbra-vcs/umbra/gitstore/documents"
 )
 
 // The JSON of a plan is part of a record's operation.json.
@@ -35,17 +35,17 @@ type changeJSON struct {
 }
 
 type stateJSON struct {
-	Mode octal        `json:"mode"`
-	Blob gitstore.ID  `json:"blob"`
-	Perm capture.Perm `json:"perm,omitzero"`
+	Mode octal          `json:"mode"`
+	Blob gitstore.ID    `json:"blob"`
+	Perm documents.Perm `json:"perm,omitzero"`
 
 	Kept *attributes.Kept `json:"kept,omitempty"`
 }
 
 type dirJSON struct {
-	Path  gitstore.Text `json:"path"`
-	Perm  capture.Perm  `json:"perm,omitzero"`
-	Frees bool          `json:"frees,omitempty"`
+	Path  gitstore.Text  `json:"path"`
+	Perm  documents.Perm `json:"perm,omitzero"`
+	Frees bool           `json:"frees,omitempty"`
 
 	Kept *attributes.Kept `json:"kept,omitempty"`
 }

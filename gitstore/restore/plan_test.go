@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/umbra-vcs/umbra/gitstore"
-	"github.com/umbra-vcs/umbra/gitstore/capture"
+	"github.com/umbra-vcs/umbra/gitstore/documents"
 )
 
 // lines writes a plan in short: C create, R replace, D delete, M modes, K kept,
@@ -400,7 +400,7 @@ func TestPlanFailsForWhatCannotBeRead(t *testing.T) {
 	}
 	unread := to
 	var err error
-	unread.Rules, err = capture.ParseRules([]byte(`{"version":1,"size_cap":100}`), func(string) ([]byte, bool, error) {
+	unread.Rules, err = documents.ParseRules([]byte(`{"version":1,"size_cap":100}`), func(string) ([]byte, bool, error) {
 		return nil, false, os.ErrDeadlineExceeded
 	})
 	l.must(err)

@@ -15,7 +15,8 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
-	"github.com/umbra-vcs/umbra/gitstore/capture"
+	"github.com/umbra-vcs/umbra/gitstore/documents"
+	"github.com/umbra-vcs/umbra/gitstore/treepath"
 	"github.com/umbra-vcs/umbra/scripts/draws"
 	"github.com/umbra-vcs/umbra/scripts/hazards"
 )
@@ -126,7 +127,7 @@ func (l *lab) inodes() map[string]string {
 func repositories(disk map[string]string) []string {
 	var out []string
 	for path := range disk {
-		if base(path) == ".git" {
+		if treepath.Base(path) == ".git" {
 			out = append(out, path)
 		}
 	}
@@ -138,7 +139,7 @@ func repositories(disk map[string]string) []string {
 // puts them back, and they may hide what one has put back.
 func hiddenRules(disk, captured map[string]string) bool {
 	for path := range disk {
-		if _, ok := captured[path]; base(path) == ".gitignore" && !ok {
+		if _, ok := captured[path]; treepath.Base(path) == ".gitignore" && !ok {
 			return true
 		}
 	}
@@ -213,7 +214,7 @@ func (l *lab) table(p *Plan, from, to Side, before, after, inodes map[string]str
 	now := l.inodes()
 	for path, is := range before {
 		if is == "dir" {
-			if base(path) == ".git" && after[path] != "dir" {
+			if treepath.Base(path) == ".git" && after[path] != "dir" {
 				l.t.Errorf("%q was removed", path)
 			}
 			continue
@@ -257,7 +258,7 @@ func (l *lab) eligible(path, is string, side Side) bool {
 		return false
 	}
 	kind, content, _ := strings.Cut(is, " ")
-	c := capture.Candidate{Mode: gitstore.ModeFile, Size: int64(len(content))}
+	c := documents.Candidate{Mode: gitstore.ModeFile, Size: int64(len(content))}
 	if kind == "link" {
 		c.Mode = gitstore.ModeSymlink
 	}
@@ -277,10 +278,10 @@ func (l *lab) justified(k Kept, s, t, before map[string]string, to Side) {
 	case ReasonOccupied:
 		for path, is := range before {
 			// In the way is what S does not hold, and what T would not have held.
-			for top := k.Path; top != ""; top = parent(top) {
+			for top := k.Path; top != ""; top = treepath.Parent(top) {
 				_, file := t[top]
-				ok = ok || file && before[top] == "dir" && below(path, top) && s[path] == "" && is != "" ||
-					file && below(path, top) && s[path] != "" && !l.eligible(path, s[path], to)
+				ok = ok || file && before[top] == "dir" && treepath.Covers(top, path) && s[path] == "" && is != "" ||
+					file && treepath.Covers(top, path) && s[path] != "" && !l.eligible(path, s[path], to)
 			}
 		}
 	case ReasonBlocked:
@@ -302,7 +303,7 @@ func (l *lab) justified(k Kept, s, t, before map[string]string, to Side) {
 
 // belowFile tells whether something above a path is no directory.
 func belowFile(disk map[string]string, path string) bool {
-	for dir := parent(path); dir != ""; dir = parent(dir) {
+	for dir := treepath.Parent(path); dir != ""; dir = treepath.Parent(dir) {
 		if is, there := disk[dir]; there && is != "dir" {
 			return true
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/journal"
+	"github.com/umbra-vcs/umbra/gitstore/treepath"
 )
 
 // Recovery is what became of an operation whose process was killed.
@@ -202,7 +203,7 @@ func (d *Document) Strangers(objects Objects, disk Disk, present gitstore.ID) ([
 // is changed by the plan.
 func (d *Document) renamed(path string) bool {
 	for _, r := range d.Plan.Renames {
-		if below(path, r.From) || below(path, r.To) {
+		if treepath.Covers(r.From, path) || treepath.Covers(r.To, path) {
 			return true
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
+	"github.com/umbra-vcs/umbra/gitstore/treepath"
 )
 
 // resolve holds the changes against the disk: what lies where something is to
@@ -25,7 +26,7 @@ func (p *planner) resolve(empty []string) error {
 		if c.Action() != Delete {
 			continue
 		}
-		if err := p.removeAbove(parent(c.Path)); err != nil {
+		if err := p.removeAbove(treepath.Parent(c.Path)); err != nil {
 			return err
 		}
 	}
@@ -81,7 +82,7 @@ func (p *planner) clear(c *Change) error {
 	if err != nil {
 		return err
 	}
-	inside := func(path string) bool { return path != c.Path && below(path, c.Path) }
+	inside := func(path string) bool { return path != c.Path && treepath.Covers(c.Path, path) }
 	for path, other := range p.changes {
 		switch {
 		case !inside(path):
@@ -119,7 +120,7 @@ func (p *planner) removable(dir string, dirs *[]string) (bool, error) {
 		return false, nil
 	}
 	for _, e := range entries {
-		path := join(dir, e.Name)
+		path := treepath.Join(dir, e.Name)
 		if c, ok := p.changes[path]; ok && c.Action() == Delete {
 			continue
 		}
@@ -145,7 +146,7 @@ func (p *planner) blocked() error {
 		if !c.writes() {
 			continue
 		}
-		ok, err := p.reach(parent(c.Path), true)
+		ok, err := p.reach(treepath.Parent(c.Path), true)
 		if err != nil {
 			return err
 		}
@@ -162,7 +163,7 @@ func (p *planner) reach(dir string, use bool) (bool, error) {
 	if dir == "" || p.makes[dir] {
 		return true, nil
 	}
-	if ok, err := p.reach(parent(dir), false); !ok || err != nil {
+	if ok, err := p.reach(treepath.Parent(dir), false); !ok || err != nil {
 		return ok, err
 	}
 	l, err := p.look(dir)
@@ -186,7 +187,7 @@ func (p *planner) reach(dir string, use bool) (bool, error) {
 		return false, nil
 	}
 	if use {
-		if _, err := p.reach(parent(dir), true); err != nil {
+		if _, err := p.reach(treepath.Parent(dir), true); err != nil {
 			return false, err
 		}
 		p.makes[dir] = true
@@ -217,7 +218,7 @@ func (p *planner) makeEmpty(dir string) error {
 // removeAbove plans the removal of the directories above a deleted path that T
 // does not have.
 func (p *planner) removeAbove(dir string) error {
-	for ; dir != ""; dir = parent(dir) {
+	for ; dir != ""; dir = treepath.Parent(dir) {
 		if _, planned := p.removes[dir]; planned {
 			continue
 		}

@@ -5,7 +5,8 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
-	"github.com/umbra-vcs/umbra/gitstore/capture"
+	"github.com/umbra-vcs/umbra/gitstore/documents"
+	"github.com/umbra-vcs/umbra/gitstore/treepath"
 )
 
 // revealed reports what is left out now and will not be when ignore files have been put
@@ -17,14 +18,14 @@ func (p *planner) revealed() error {
 	}
 	var dirs []string
 	for _, c := range p.sorted() {
-		if name := base(c.Path); name == ".gitignore" || name == ".umbraignore" {
-			dirs = append(dirs, parent(c.Path))
+		if name := treepath.Base(c.Path); name == ".gitignore" || name == ".umbraignore" {
+			dirs = append(dirs, treepath.Parent(c.Path))
 		}
 	}
 	slices.Sort(dirs)
 	last := ""
 	for i, dir := range dirs {
-		if i > 0 && below(dir, last) {
+		if i > 0 && treepath.Covers(last, dir) {
 			continue
 		}
 		last = dir
@@ -49,10 +50,10 @@ func (p *planner) revealedLimits() error {
 		return nil
 	}
 	for _, s := range p.from.Skipped.All() {
-		if s.Reason != capture.ReasonSecret && s.Reason != capture.ReasonSize {
+		if s.Reason != documents.ReasonSecret && s.Reason != documents.ReasonSize {
 			continue
 		}
-		eligible, _, err := p.to.Rules.Eligible(s.Path, capture.Candidate{Mode: gitstore.ModeFile, Size: s.Size})
+		eligible, _, err := p.to.Rules.Eligible(s.Path, documents.Candidate{Mode: gitstore.ModeFile, Size: s.Size})
 		if err != nil {
 			return err
 		}
@@ -78,7 +79,7 @@ func (p *planner) revealedIn(dir string, e gitstore.TreeEntry) error {
 		return err
 	}
 	for _, name := range list {
-		path := join(dir, name.Name)
+		path := treepath.Join(dir, name.Name)
 		if err := p.revealedAt(path, captured[name.Name]); err != nil {
 			return err
 		}
@@ -118,7 +119,7 @@ func (p *planner) revealedAt(path string, e gitstore.TreeEntry) error {
 	if err != nil || !l.there {
 		return err
 	}
-	candidate := capture.Candidate{Mode: gitstore.ModeFile, Size: l.stat.Size}
+	candidate := documents.Candidate{Mode: gitstore.ModeFile, Size: l.stat.Size}
 	switch l.stat.Kind() {
 	case beneath.Special:
 		return nil
@@ -128,7 +129,7 @@ func (p *planner) revealedAt(path string, e gitstore.TreeEntry) error {
 		if e.Mode.IsDir() {
 			return p.revealedIn(path, e)
 		}
-		candidate = capture.Candidate{Mode: gitstore.ModeDir}
+		candidate = documents.Candidate{Mode: gitstore.ModeDir}
 	}
 	eligible, _, err := p.to.Rules.Eligible(path, candidate)
 	if err != nil || !eligible {
@@ -149,13 +150,13 @@ func (p *planner) revealedAt(path string, e gitstore.TreeEntry) error {
 
 // knowsEmpty tells whether S has a directory, or one in it, in which nothing is captured.
 func (p *planner) knowsEmpty(dir string) bool {
-	return slices.ContainsFunc(p.from.empty(), func(empty string) bool { return below(empty, dir) })
+	return slices.ContainsFunc(p.from.empty(), func(empty string) bool { return treepath.Covers(dir, empty) })
 }
 
 // plansBelow tells whether anything inside a directory is changed.
 func (p *planner) plansBelow(dir string) bool {
 	for path := range p.changes {
-		if below(path, dir) {
+		if treepath.Covers(dir, path) {
 			return true
 		}
 	}
@@ -173,7 +174,7 @@ func (p *planner) holdsFiles(dir string) (bool, error) {
 		return false, err
 	}
 	for _, e := range list {
-		path := join(dir, e.Name)
+		path := treepath.Join(dir, e.Name)
 		if hostile(path) {
 			continue
 		}

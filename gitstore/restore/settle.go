@@ -5,6 +5,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
 	"github.com/umbra-vcs/umbra/gitstore/failpoint"
+	"github.com/umbra-vcs/umbra/gitstore/treepath"
 )
 
 // Settled is what a Settle has found in an operation's quarantine.
@@ -166,7 +167,7 @@ func removeEmpty(s spot) (bool, error) {
 		return false, err
 	}
 	for _, e := range entries {
-		inner := spot{s.root, join(s.path, e.Name)}
+		inner := spot{s.root, treepath.Join(s.path, e.Name)}
 		st, err := inner.root.Lstat(inner.path)
 		if err != nil || st.Kind() != beneath.Directory {
 			return false, err

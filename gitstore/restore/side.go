@@ -6,18 +6,18 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
-	"github.com/umbra-vcs/umbra/gitstore/capture"
+	"github.com/umbra-vcs/umbra/gitstore/documents"
 )
 
 // Side is a snapshot as its record describes it.
 type Side struct {
 	Tree gitstore.ID
 	// Rules say what would have been captured; needed of a target only.
-	Rules *capture.Recorded
+	Rules *documents.Rules
 	// Skipped is what was left out, nil for nothing.
-	Skipped *capture.SkippedSet
+	Skipped *documents.SkippedSet
 	// Modes is what the tree cannot hold, nil if it is not known.
-	Modes *capture.Modes
+	Modes *documents.Modes
 }
 
 // Objects is where plans and contents are read from: a *shadow.Store.
@@ -40,7 +40,7 @@ type Disk interface {
 	ObstacleToChmod(path string) (beneath.Obstacle, error)
 }
 
-func (s *Side) skipped(path string) (capture.Reason, bool) {
+func (s *Side) skipped(path string) (documents.Reason, bool) {
 	if s.Skipped == nil {
 		return "", false
 	}
@@ -51,22 +51,22 @@ func (s *Side) skipped(path string) (capture.Reason, bool) {
 // closed tells why the snapshot says nothing of a path, not even that nothing is
 // there: it could not be read, or lies below something that was left out whole, such
 // as another worktree.
-func (s *Side) closed(path string) (capture.Reason, bool) {
+func (s *Side) closed(path string) (documents.Reason, bool) {
 	if s.Skipped == nil {
 		return "", false
 	}
 	e, ok := s.Skipped.Covers(path)
-	return e.Reason, ok && (e.Path != path || e.Reason == capture.ReasonUnreadable)
+	return e.Reason, ok && (e.Path != path || e.Reason == documents.ReasonUnreadable)
 }
 
-func (s *Side) perm(path string, mode gitstore.Mode) capture.Perm {
+func (s *Side) perm(path string, mode gitstore.Mode) documents.Perm {
 	if s.Modes == nil {
-		return capture.Perm{}
+		return documents.Perm{}
 	}
 	perm := s.Modes.Perm(path, mode)
 	if bits, ok := perm.Known(); ok && mode != gitstore.ModeDir {
 		// A set-id bit on content that comes from a record is nobody's wish.
-		return capture.KnownPerm(bits & 0o777)
+		return documents.KnownPerm(bits & 0o777)
 	}
 	return perm
 }

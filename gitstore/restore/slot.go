@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
+	"github.com/umbra-vcs/umbra/gitstore/treepath"
 )
 
 // spot is a name in a directory tree: in the workspace or in the entry.
@@ -43,7 +44,7 @@ const reviving = 1 << 16
 
 func (q *quarantine) stagedSpot(i int) spot {
 	if dir, ok := q.Document.Beside[i]; ok {
-		return spot{q.Root, join(dir, beneath.ScratchName(q.Entry.ID(), i))}
+		return spot{q.Root, treepath.Join(dir, beneath.ScratchName(q.Entry.ID(), i))}
 	}
 	return spot{q.staged, strconv.Itoa(i)}
 }
@@ -51,7 +52,7 @@ func (q *quarantine) stagedSpot(i int) spot {
 func (q *quarantine) displacedSpot(i, n int) spot {
 	if dir, ok := q.Document.Beside[i]; ok {
 		number := i + (n+1)*len(q.Document.Plan.Changes)
-		return spot{q.Root, join(dir, beneath.ScratchName(q.Entry.ID(), number))}
+		return spot{q.Root, treepath.Join(dir, beneath.ScratchName(q.Entry.ID(), number))}
 	}
 	name := strconv.Itoa(i)
 	if n > 0 {
@@ -120,7 +121,7 @@ func (q *quarantine) besideInventory(dir string, out map[int][]spot) error {
 	}
 	slices.SortFunc(list, func(a, b numbered) int { return a.number - b.number })
 	for _, e := range list {
-		i, at := e.number%len(q.Document.Plan.Changes), spot{q.Root, join(dir, e.name)}
+		i, at := e.number%len(q.Document.Plan.Changes), spot{q.Root, treepath.Join(dir, e.name)}
 		if at == q.displacedSpot(i, reviving) {
 			if err := q.Root.Unlink(at.path); err != nil {
 				return err

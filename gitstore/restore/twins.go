@@ -6,14 +6,14 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore/attributes"
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
-	"github.com/umbra-vcs/umbra/gitstore/capture"
+	"github.com/umbra-vcs/umbra/gitstore/documents"
 )
 
 // errApart is why a file has not all of its names again.
 var errApart = errors.New("it is a file of its own now")
 
 // linksOf are the groups of hard links of which a plan changes some.
-func linksOf(p *Plan, modes *capture.Modes) (out [][]string) {
+func linksOf(p *Plan, modes *documents.Modes) (out [][]string) {
 	if modes == nil {
 		return nil
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
 	"github.com/umbra-vcs/umbra/gitstore/failpoint"
+	"github.com/umbra-vcs/umbra/gitstore/treepath"
 )
 
 // attempts is how often a step is begun anew because what is at its path
@@ -170,7 +171,7 @@ func (r *run) gone(i int, source spot) (again bool, err error) {
 	if _, err := source.root.Lstat(source.path); err != nil {
 		return false, err
 	}
-	_, there, err := statDir(r.Root, parent(r.change(i).Path))
+	_, there, err := statDir(r.Root, treepath.Parent(r.change(i).Path))
 	if err != nil {
 		return false, err
 	}

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/umbra-vcs/umbra/gitstore"
-	"github.com/umbra-vcs/umbra/gitstore/capture"
+	"github.com/umbra-vcs/umbra/gitstore/documents"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/addresses"
 	"github.com/umbra-vcs/umbra/missions/comparisons"
@@ -30,7 +30,7 @@ func (rd *Reader) Diff(ctx context.Context, r missions.DiffRequest) (missions.Di
 	}
 	d := missions.Difference{From: from.Snapshot.ID.String()}
 	var tree gitstore.ID
-	var skipped *capture.SkippedSet
+	var skipped *documents.SkippedSet
 	p := from.Project
 	if to != nil {
 		d.To, tree = to.Snapshot.ID.String(), to.Snapshot.Tree

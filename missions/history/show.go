@@ -6,8 +6,8 @@ import (
 	"path"
 
 	"github.com/umbra-vcs/umbra/gitstore"
-	"github.com/umbra-vcs/umbra/gitstore/capture"
 	"github.com/umbra-vcs/umbra/gitstore/diff"
+	"github.com/umbra-vcs/umbra/gitstore/documents"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/addresses"
 	"github.com/umbra-vcs/umbra/missions/comparisons"
@@ -76,7 +76,7 @@ func (rd *Reader) addRecord(shown *missions.ShowResult, at addresses.ResolvedMom
 	if err != nil {
 		return err
 	}
-	skipped, err := capture.ParseSkipped(doc)
+	skipped, err := documents.ParseSkipped(doc)
 	if err != nil {
 		return missions.Errorf(missions.KindDamaged, "umbra doctor", "snapshot %s: %w", at.Snapshot.ID.Short(), err)
 	}

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/umbra-vcs/umbra/gitstore/capture"
+	"github.com/umbra-vcs/umbra/gitstore/documents"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/scripts/hazards"
 )
@@ -128,7 +128,7 @@ func TestSecretsAreLeftOut(t *testing.T) {
 		skipped[s.Path] = string(s.Reason)
 	}
 	for _, name := range names {
-		if skipped[name] != string(capture.ReasonSecret) {
+		if skipped[name] != string(documents.ReasonSecret) {
 			t.Errorf("%s is skipped as %q", name, skipped[name])
 		}
 	}

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/umbra-vcs/umbra/gitstore"
-	"github.com/umbra-vcs/umbra/gitstore/capture"
 	"github.com/umbra-vcs/umbra/gitstore/databases"
+	"github.com/umbra-vcs/umbra/gitstore/documents"
 	"github.com/umbra-vcs/umbra/gitstore/merge"
 	"github.com/umbra-vcs/umbra/gitstore/records"
 	"github.com/umbra-vcs/umbra/gitstore/shadow"
@@ -32,9 +32,9 @@ type plan struct {
 	tree  gitstore.ID // the same with what was chosen; lines that nobody chose yet are as in ours
 	// proposed is tree with all that is proposed, zero where something else is open.
 	proposed gitstore.ID
-	modes    *capture.Modes
-	were     *capture.Modes // of the mission that is merged into
-	limit    time.Duration  // of a driver
+	modes    *documents.Modes
+	were     *documents.Modes // of the mission that is merged into
+	limit    time.Duration    // of a driver
 	paths    map[string]*question
 	types    map[string]bool // paths that are a directory on one side and something else on another
 }
@@ -179,12 +179,12 @@ func (p *plan) foldSides() error {
 
 // mergeModes merges what trees can't hold: ours is the mission that is merged into, which
 // keeps what both changed.
-func mergeModes(s *shadow.Store, tree gitstore.ID, step merge.Sides, base, theirs, ours *capture.Modes) (*capture.Modes, error) {
+func mergeModes(s *shadow.Store, tree gitstore.ID, step merge.Sides, base, theirs, ours *documents.Modes) (*documents.Modes, error) {
 	return merge.Modes(s, tree, merge.SideModes{Tree: step.Base, Modes: base}, merge.SideModes{Tree: step.Theirs, Modes: theirs},
 		merge.SideModes{Tree: step.Ours, Modes: ours})
 }
 
-func recordedModes(project *projects.Project, from side) (*capture.Modes, error) {
+func recordedModes(project *projects.Project, from side) (*documents.Modes, error) {
 	recorded, err := snapshots.RecordedSide(project, from.tip)
 	return recorded.Modes, err
 }

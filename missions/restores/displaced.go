@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/umbra-vcs/umbra/gitstore"
-	"github.com/umbra-vcs/umbra/gitstore/capture"
+	"github.com/umbra-vcs/umbra/gitstore/documents"
 	"github.com/umbra-vcs/umbra/gitstore/records"
 	"github.com/umbra-vcs/umbra/gitstore/restore"
 	"github.com/umbra-vcs/umbra/gitstore/shadow"
@@ -131,8 +131,8 @@ func newDisplacedPerm(mode gitstore.Mode) uint32 {
 }
 
 // closedModes is a copy to which bits of single paths can be added.
-func closedModes(of *capture.Modes) *capture.Modes {
-	modes := capture.Modes{}
+func closedModes(of *documents.Modes) *documents.Modes {
+	modes := documents.Modes{}
 	if of != nil {
 		modes = *of
 	}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
-	"github.com/umbra-vcs/umbra/gitstore/capture"
+	"github.com/umbra-vcs/umbra/gitstore/documents"
 	"github.com/umbra-vcs/umbra/gitstore/restore"
 	"github.com/umbra-vcs/umbra/gitstore/shadow"
 	"github.com/umbra-vcs/umbra/missions"
@@ -64,7 +64,7 @@ func (f *FilesPlan) describeTo(r *missions.RestoreResult) {
 func (f *FilesPlan) findInTheWay(s *shadow.Store, target gitstore.ID) error {
 	for _, k := range f.Keep {
 		switch k.Reason {
-		case restore.ReasonUnreadable, restore.Reason(capture.ReasonSpecial), restore.Reason(capture.ReasonSize):
+		case restore.ReasonUnreadable, restore.Reason(documents.ReasonSpecial), restore.Reason(documents.ReasonSize):
 		default:
 			continue
 		}
@@ -88,11 +88,11 @@ func unreadableNow(present, target restore.Side, plan *restore.Plan) []missions.
 	}
 	var list []missions.PathReason
 	for _, s := range present.Skipped.All() {
-		if s.Reason != capture.ReasonUnreadable || slices.ContainsFunc(plan.Keep, func(k restore.Kept) bool { return k.Reason != restore.ReasonWorkspace && home.IsWithin(k.Path, s.Path) }) {
+		if s.Reason != documents.ReasonUnreadable || slices.ContainsFunc(plan.Keep, func(k restore.Kept) bool { return k.Reason != restore.ReasonWorkspace && home.IsWithin(k.Path, s.Path) }) {
 			continue
 		}
 		if target.Skipped != nil {
-			if then, ok := target.Skipped.Covers(s.Path); ok && then.Reason == capture.ReasonUnreadable {
+			if then, ok := target.Skipped.Covers(s.Path); ok && then.Reason == documents.ReasonUnreadable {
 				continue
 			}
 		}

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/umbra-vcs/umbra/gitstore/capture"
+	"github.com/umbra-vcs/umbra/gitstore/documents"
 	"github.com/umbra-vcs/umbra/gitstore/restore"
 	"github.com/umbra-vcs/umbra/missions"
 )
@@ -13,16 +13,16 @@ import (
 // then either, or is said already.
 func TestUnreadNow(t *testing.T) {
 	t.Parallel()
-	side := func(list ...capture.Skipped) restore.Side {
-		return restore.Side{Skipped: capture.NewSkippedSet(list)}
+	side := func(list ...documents.Skipped) restore.Side {
+		return restore.Side{Skipped: documents.NewSkippedSet(list)}
 	}
-	unreadable := func(path string) capture.Skipped {
-		return capture.Skipped{Path: path, Reason: capture.ReasonUnreadable}
+	unreadable := func(path string) documents.Skipped {
+		return documents.Skipped{Path: path, Reason: documents.ReasonUnreadable}
 	}
-	now := side(unreadable("dir"), unreadable("always/file"), unreadable("kept/file"), unreadable("part"), capture.Skipped{Path: "large", Reason: capture.ReasonSize})
-	then := side(unreadable("always"), capture.Skipped{Path: "dir", Reason: capture.ReasonSize})
+	now := side(unreadable("dir"), unreadable("always/file"), unreadable("kept/file"), unreadable("part"), documents.Skipped{Path: "large", Reason: documents.ReasonSize})
+	then := side(unreadable("always"), documents.Skipped{Path: "dir", Reason: documents.ReasonSize})
 	plan := &restore.Plan{Keep: []restore.Kept{{Path: "kept/file"}, {Path: "part/file"}}}
-	want := []missions.PathReason{{Path: "dir", Reason: string(capture.ReasonUnreadable)}, {Path: "part", Reason: string(capture.ReasonUnreadable)}}
+	want := []missions.PathReason{{Path: "dir", Reason: string(documents.ReasonUnreadable)}, {Path: "part", Reason: string(documents.ReasonUnreadable)}}
 	if got := unreadableNow(now, then, plan); !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
-	"github.com/umbra-vcs/umbra/gitstore/capture"
+	"github.com/umbra-vcs/umbra/gitstore/documents"
 	"github.com/umbra-vcs/umbra/gitstore/restore"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/projects"
@@ -127,7 +127,7 @@ func (f *ignoredFinder) lookAt(at ignoredPlace, dir *beneath.Dir, names *beneath
 		}
 		q.places = append(q.places, ignoredPlace{path, at.ignored})
 	}
-	if why != capture.ReasonIgnored && why != capture.ReasonWithheld || kind == beneath.Special {
+	if why != documents.ReasonIgnored && why != documents.ReasonWithheld || kind == beneath.Special {
 		return nil
 	}
 	st, err := dir.LstatListed(names, i)
@@ -153,12 +153,12 @@ func (f *ignoredFinder) lookAt(at ignoredPlace, dir *beneath.Dir, names *beneath
 }
 
 // reasonLeftOut is why what is at a path was left out just now, "" if it was not.
-func (f *ignoredFinder) reasonLeftOut(path string, isDir bool) (capture.Reason, error) {
+func (f *ignoredFinder) reasonLeftOut(path string, isDir bool) (documents.Reason, error) {
 	mode := gitstore.ModeFile
 	if isDir {
 		mode = gitstore.ModeDir
 	}
-	if isKept, why, err := f.present.Rules.Eligible(path, capture.Candidate{Mode: mode}); err != nil || !isKept {
+	if isKept, why, err := f.present.Rules.Eligible(path, documents.Candidate{Mode: mode}); err != nil || !isKept {
 		return why, err
 	}
 	if f.present.Skipped == nil {

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
-	"github.com/umbra-vcs/umbra/gitstore/capture"
+	"github.com/umbra-vcs/umbra/gitstore/documents"
 	"github.com/umbra-vcs/umbra/gitstore/restore"
 )
 
@@ -76,7 +76,7 @@ func TestIgnoredFinder(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		rules, err := capture.ParseRules([]byte(`{"version":1,"size_cap":1000,"excludes":"*.o\nbuild/\nbig/\n","secrets":[]}`), func(string) ([]byte, bool, error) { return nil, false, nil })
+		rules, err := documents.ParseRules([]byte(`{"version":1,"size_cap":1000,"excludes":"*.o\nbuild/\nbig/\n","secrets":[]}`), func(string) ([]byte, bool, error) { return nil, false, nil })
 		if err != nil {
 			t.Fatal(err)
 		}

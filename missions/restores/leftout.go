@@ -8,7 +8,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
-	"github.com/umbra-vcs/umbra/gitstore/capture"
+	"github.com/umbra-vcs/umbra/gitstore/documents"
 	"github.com/umbra-vcs/umbra/gitstore/restore"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/home"
@@ -63,7 +63,7 @@ func (f *leftOutFinder) differing() ([]missions.PathReason, error) {
 
 // changeOf is what became of a file since it was left out: "changed" or "gone", "" if
 // nothing.
-func (f *leftOutFinder) changeOf(s capture.Skipped) (string, error) {
+func (f *leftOutFinder) changeOf(s documents.Skipped) (string, error) {
 	st, err := f.root.Lstat(s.Path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR), errors.Is(err, beneath.ErrSymlink):
@@ -80,7 +80,7 @@ func (f *leftOutFinder) changeOf(s capture.Skipped) (string, error) {
 
 // isNew reports whether a file that is left out now was not there at the target's moment:
 // the restore would delete it, if that could be taken back.
-func (f *leftOutFinder) isNew(s capture.Skipped) (bool, error) {
+func (f *leftOutFinder) isNew(s documents.Skipped) (bool, error) {
 	if !f.isWanted(s.Path) {
 		return false, nil
 	}
@@ -92,8 +92,8 @@ func (f *leftOutFinder) isNew(s capture.Skipped) (bool, error) {
 	if then, err := f.holds(f.target, s.Path); then || err != nil {
 		return false, err
 	}
-	_, why, err := f.target.Rules.Eligible(s.Path, capture.Candidate{Mode: gitstore.ModeFile, Size: s.Size})
-	return why != capture.ReasonIgnored, err
+	_, why, err := f.target.Rules.Eligible(s.Path, documents.Candidate{Mode: gitstore.ModeFile, Size: s.Size})
+	return why != documents.ReasonIgnored, err
 }
 
 // named lists those of the paths that were typed that no snapshot holds, whether they
@@ -113,7 +113,7 @@ func (f *leftOutFinder) named() ([]missions.PathReason, error) {
 }
 
 // reasonOfAbsence is why neither side's tree holds a path, "" if one does.
-func (f *leftOutFinder) reasonOfAbsence(path string) (capture.Reason, error) {
+func (f *leftOutFinder) reasonOfAbsence(path string) (documents.Reason, error) {
 	for _, side := range []restore.Side{f.target, f.present} {
 		if held, err := f.holds(side, path); held || err != nil {
 			return "", err
@@ -126,17 +126,17 @@ func (f *leftOutFinder) reasonOfAbsence(path string) (capture.Reason, error) {
 		if s, covered := side.Skipped.Covers(path); covered {
 			return s.Reason, nil
 		}
-		if slices.ContainsFunc(side.Skipped.All(), func(s capture.Skipped) bool { return home.IsWithin(path, s.Path) }) {
+		if slices.ContainsFunc(side.Skipped.All(), func(s documents.Skipped) bool { return home.IsWithin(path, s.Path) }) {
 			return "", nil // what is left out in it is said file by file
 		}
 	}
 	_, err := f.root.Lstat(path)
 	if err == nil {
-		return capture.ReasonIgnored, nil
+		return documents.ReasonIgnored, nil
 	}
 	for _, mode := range []gitstore.Mode{gitstore.ModeFile, gitstore.ModeDir} {
-		_, why, err := f.target.Rules.Eligible(path, capture.Candidate{Mode: mode})
-		if err != nil || why == capture.ReasonIgnored || why == capture.ReasonReserved {
+		_, why, err := f.target.Rules.Eligible(path, documents.Candidate{Mode: mode})
+		if err != nil || why == documents.ReasonIgnored || why == documents.ReasonReserved {
 			return why, err
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/umbra-vcs/umbra/gitstore"
-	"github.com/umbra-vcs/umbra/gitstore/capture"
+	"github.com/umbra-vcs/umbra/gitstore/documents"
 	"github.com/umbra-vcs/umbra/gitstore/restore"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/projects"
@@ -17,7 +17,7 @@ import (
 // Base is what two missions have in common, path by path.
 type Base struct {
 	Tree     gitstore.ID
-	Modes    *capture.Modes
+	Modes    *documents.Modes
 	Snapshot *gitstore.Snapshot // the newest moment that both have in common
 }
 
@@ -48,7 +48,7 @@ func planMergedFiles(rs *Restorer, m *projects.Mission, j *Job, present restore.
 	if to.Rules, err = snapshots.RecordedRulesIn(m.Project, m.Tip, to.Tree); err != nil {
 		return err
 	}
-	if to.Modes, err = capture.ParseModes(merged.Modes); err != nil {
+	if to.Modes, err = documents.ParseModes(merged.Modes); err != nil {
 		return err
 	}
 	j.Files, err = rs.planPaths(m, j.target, sides{present, to}, nil, nil)

@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/umbra-vcs/umbra/gitstore"
-	"github.com/umbra-vcs/umbra/gitstore/capture"
+	"github.com/umbra-vcs/umbra/gitstore/documents"
 	"github.com/umbra-vcs/umbra/gitstore/merge"
 	"github.com/umbra-vcs/umbra/gitstore/records"
 	"github.com/umbra-vcs/umbra/gitstore/shadow"
@@ -25,7 +25,7 @@ type mergeBase struct {
 	project  *projects.Project
 	snapshot *gitstore.Snapshot // the newest moment that both have in common
 	tree     *records.Tree
-	modes    *capture.Modes
+	modes    *documents.Modes
 	left     []string // the paths that are still to come from an older moment
 }
 
@@ -150,10 +150,10 @@ func (b *mergeBase) writeTree(ctx context.Context) (gitstore.ID, error) {
 }
 
 // modesWithin are the newer modes, with the older ones of a path and of all below it.
-func modesWithin(path string, newer, older *capture.Modes) *capture.Modes {
+func modesWithin(path string, newer, older *documents.Modes) *documents.Modes {
 	out := *newer
 	out.Unusual, out.Empty = map[string]uint32{}, nil
-	for _, m := range []*capture.Modes{newer, older} {
+	for _, m := range []*documents.Modes{newer, older} {
 		isFrom := func(at string) bool { return home.IsWithin(path, at) == (m == older) }
 		for at, perm := range m.Unusual {
 			if isFrom(at) {

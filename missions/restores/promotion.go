@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/umbra-vcs/umbra/gitstore"
-	"github.com/umbra-vcs/umbra/gitstore/capture"
+	"github.com/umbra-vcs/umbra/gitstore/documents"
 	"github.com/umbra-vcs/umbra/gitstore/git"
 	"github.com/umbra-vcs/umbra/gitstore/merge"
 	"github.com/umbra-vcs/umbra/gitstore/records"
@@ -92,7 +92,7 @@ func (p *promotion) planFiles(ctx context.Context, j *Job, present restore.Side,
 		return err
 	}
 	if p.modes != nil {
-		if to.Modes, err = capture.ParseModes(p.modes); err != nil {
+		if to.Modes, err = documents.ParseModes(p.modes); err != nil {
 			return err
 		}
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/capture"
+	"github.com/umbra-vcs/umbra/gitstore/documents"
 	"github.com/umbra-vcs/umbra/gitstore/restore"
 	"github.com/umbra-vcs/umbra/gitstore/shadow"
 	"github.com/umbra-vcs/umbra/missions"
@@ -59,14 +60,14 @@ func RuledOutFiles(m *projects.Mission) *missions.RuledOutFiles {
 	if err != nil {
 		return nil
 	}
-	rules, err := capture.ParseRules(doc, treeFileReader(m.Project, m.Tip.Tree))
+	rules, err := documents.ParseRules(doc, treeFileReader(m.Project, m.Tip.Tree))
 	if err != nil {
 		return nil
 	}
 	return ruledOut(m, rules)
 }
 
-func ruledOut(m *projects.Mission, rules *capture.Recorded) *missions.RuledOutFiles {
+func ruledOut(m *projects.Mission, rules *documents.Rules) *missions.RuledOutFiles {
 	held := rules.Held()
 	if len(held) == 0 {
 		return nil

@@ -7,12 +7,13 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/capture"
+	"github.com/umbra-vcs/umbra/gitstore/documents"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/projects"
 )
 
 // LeftOutReason says that a path is in no snapshot, and why.
-func LeftOutReason(why capture.Reason) string {
+func LeftOutReason(why documents.Reason) string {
 	return "in no snapshot: " + missions.PathReason{Reason: string(why)}.Words()
 }
 
@@ -25,17 +26,17 @@ func (ws *WorkspaceCache) leavesOutOthers(m *projects.Mission, c *capture.Result
 	if before := &ws.published; before.leftOutOf != m.Tip.ID { // else a quiet look would read the record each time
 		before.leftOut, before.leftOutOf = recordedFiles(m), m.Tip.ID
 	}
-	isSame := func(a, b capture.Skipped) bool { return a.Path == b.Path }
+	isSame := func(a, b documents.Skipped) bool { return a.Path == b.Path }
 	return !slices.EqualFunc(filesWithContent(c.Skipped), ws.published.leftOut, isSame)
 }
 
 // RecordedSkipped is what a snapshot leaves out, nil if that can't be read: doctor says so.
-func RecordedSkipped(p *projects.Project, s *gitstore.Snapshot) *capture.SkippedSet {
+func RecordedSkipped(p *projects.Project, s *gitstore.Snapshot) *documents.SkippedSet {
 	doc, err := p.ReadRecordDoc(s, projects.SkippedDoc)
 	if err != nil {
 		return nil
 	}
-	skipped, err := capture.ParseSkipped(doc)
+	skipped, err := documents.ParseSkipped(doc)
 	if err != nil {
 		return nil
 	}
@@ -43,13 +44,13 @@ func RecordedSkipped(p *projects.Project, s *gitstore.Snapshot) *capture.Skipped
 }
 
 // recordedFiles are the files that a mission's newest snapshot leaves out for what they are.
-func recordedFiles(m *projects.Mission) []capture.Skipped {
+func recordedFiles(m *projects.Mission) []documents.Skipped {
 	return FilesLeftOut(RecordedSkipped(m.Project, m.Tip))
 }
 
 // filesWithContent are the files of a list that are left out for what they are.
-func filesWithContent(list []capture.Skipped) []capture.Skipped {
-	return slices.DeleteFunc(slices.Clone(list), func(s capture.Skipped) bool { return !s.HasContent() })
+func filesWithContent(list []documents.Skipped) []documents.Skipped {
+	return slices.DeleteFunc(slices.Clone(list), func(s documents.Skipped) bool { return !s.HasContent() })
 }
 
 // BudgetProblem names the files that a mission's newest snapshot lacks since the workspace
@@ -60,7 +61,7 @@ func (tk *Taker) BudgetProblem(m *projects.Mission) *missions.Problem {
 	}
 	p := &missions.Problem{Project: m.Project.Name, Mission: m.Name}
 	for _, s := range recordedFiles(m) {
-		if s.Reason == capture.ReasonBudget {
+		if s.Reason == documents.ReasonBudget {
 			p.Details = append(p.Details, s.Path)
 		}
 	}
@@ -77,7 +78,7 @@ func (tk *Taker) BudgetProblem(m *projects.Mission) *missions.Problem {
 }
 
 // FilesLeftOut are the files that a snapshot leaves out for what they are.
-func FilesLeftOut(set *capture.SkippedSet) []capture.Skipped {
+func FilesLeftOut(set *documents.SkippedSet) []documents.Skipped {
 	if set == nil {
 		return nil
 	}
@@ -87,8 +88,8 @@ func FilesLeftOut(set *capture.SkippedSet) []capture.Skipped {
 // LeftOutChanges lists the files that one side or both leave out for what they are and that
 // are not the same in both, as far as their sizes and times tell. Of a file that one side
 // holds the difference of the trees says the rest.
-func LeftOutChanges(from, to *capture.SkippedSet) []missions.PathReason {
-	then, now := map[string]capture.Skipped{}, map[string]capture.Skipped{}
+func LeftOutChanges(from, to *documents.SkippedSet) []missions.PathReason {
+	then, now := map[string]documents.Skipped{}, map[string]documents.Skipped{}
 	for _, s := range FilesLeftOut(from) {
 		then[s.Path] = s
 	}

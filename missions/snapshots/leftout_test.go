@@ -5,6 +5,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/capture"
+	"github.com/umbra-vcs/umbra/gitstore/documents"
 	"github.com/umbra-vcs/umbra/missions/projects"
 )
 
@@ -12,17 +13,17 @@ import (
 // at a workspace; the mission here has no store to read it from.
 func TestLeftOutIsReadOnce(t *testing.T) {
 	t.Parallel()
-	large := capture.Skipped{Path: "large", Reason: capture.ReasonSize}
+	large := documents.Skipped{Path: "large", Reason: documents.ReasonSize}
 	tip := &gitstore.Snapshot{ID: gitstore.HashObject(gitstore.TypeCommit, nil)}
 	tip.Skipped = 1
-	ws := &WorkspaceCache{published: publishedState{leftOut: []capture.Skipped{large}, leftOutOf: tip.ID}}
+	ws := &WorkspaceCache{published: publishedState{leftOut: []documents.Skipped{large}, leftOutOf: tip.ID}}
 	m := &projects.Mission{Tip: tip}
 	for _, c := range []struct {
-		skipped []capture.Skipped
+		skipped []documents.Skipped
 		others  bool
 	}{
-		{[]capture.Skipped{large, {Path: "pipe", Reason: capture.ReasonSpecial}}, false},
-		{[]capture.Skipped{large, {Path: "more", Reason: capture.ReasonSize}}, true},
+		{[]documents.Skipped{large, {Path: "pipe", Reason: documents.ReasonSpecial}}, false},
+		{[]documents.Skipped{large, {Path: "more", Reason: documents.ReasonSize}}, true},
 		{nil, true},
 	} {
 		if ws.leavesOutOthers(m, &capture.Result{Skipped: c.skipped}) != c.others {

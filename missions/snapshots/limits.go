@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 
 	"github.com/umbra-vcs/umbra/gitstore/capture"
+	"github.com/umbra-vcs/umbra/gitstore/documents"
 	"github.com/umbra-vcs/umbra/gitstore/secretnames"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/projects"
@@ -32,11 +33,11 @@ func captureSettings(n settings.Limits) capture.Settings {
 
 // isLeftOutByProject reports whether a skipped path would have been captured without
 // the project file.
-func isLeftOutByProject(c settings.Capture, s capture.Skipped) bool {
+func isLeftOutByProject(c settings.Capture, s documents.Skipped) bool {
 	switch s.Reason {
-	case capture.ReasonSize:
+	case documents.ReasonSize:
 		return s.Size <= c.MaxFileSize
-	case capture.ReasonSecret:
+	case documents.ReasonSecret:
 		return !secretnames.IsSecret(c.SecretPatterns(), s.Path)
 	}
 	return false

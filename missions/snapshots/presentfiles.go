@@ -7,6 +7,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/capture"
+	"github.com/umbra-vcs/umbra/gitstore/documents"
 	"github.com/umbra-vcs/umbra/gitstore/lock"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/home"
@@ -15,7 +16,7 @@ import (
 
 // CapturePresent captures a mission's workspace as it is now and publishes nothing: no ref
 // names the objects that it leaves. The mission comes from ScratchView.
-func (wk *Workspaces) CapturePresent(ctx context.Context, m *projects.Mission) (tree gitstore.ID, skipped *capture.SkippedSet, err error) {
+func (wk *Workspaces) CapturePresent(ctx context.Context, m *projects.Mission) (tree gitstore.ID, skipped *documents.SkippedSet, err error) {
 	err = wk.HoldWithoutWriting(wk.WithRecoveredWorkspace)(ctx, m, func(m *projects.Mission) error {
 		side, err := wk.PresentSide(ctx, m)
 		tree, skipped = side.Tree, side.Skipped

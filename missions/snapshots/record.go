@@ -8,6 +8,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/capture"
+	"github.com/umbra-vcs/umbra/gitstore/documents"
 	"github.com/umbra-vcs/umbra/gitstore/records"
 	"github.com/umbra-vcs/umbra/gitstore/shadow"
 	"github.com/umbra-vcs/umbra/missions"
@@ -178,7 +179,7 @@ type recordedDoc struct {
 // CaptureDocs are the documents that a record keeps of a capture, in the order in which
 // they are stored.
 func CaptureDocs(c *capture.Result) []recordedDoc {
-	return []recordedDoc{{projects.RulesDoc, c.Rules}, {projects.SkippedDoc, capture.SkippedDocument(c.Skipped)}, {projects.ModesDoc, c.Modes.Document()}}
+	return []recordedDoc{{projects.RulesDoc, c.Rules}, {projects.SkippedDoc, documents.SkippedDocument(c.Skipped)}, {projects.ModesDoc, c.Modes.Document()}}
 }
 
 // putSnapshotDocs writes the mission as it is at this snapshot.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/capture"
+	"github.com/umbra-vcs/umbra/gitstore/documents"
 	"github.com/umbra-vcs/umbra/gitstore/restore"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/projects"
@@ -47,32 +48,32 @@ func RecordedSide(p *projects.Project, s *gitstore.Snapshot) (restore.Side, erro
 	if err != nil {
 		return side, err
 	}
-	if side.Skipped, err = capture.ParseSkipped(skipped); err != nil {
+	if side.Skipped, err = documents.ParseSkipped(skipped); err != nil {
 		return side, damaged(err)
 	}
 	modes, err := p.ReadRecordDoc(s, projects.ModesDoc)
 	if err != nil {
 		return side, err
 	}
-	if side.Modes, err = capture.ParseModes(modes); err != nil {
+	if side.Modes, err = documents.ParseModes(modes); err != nil {
 		return side, damaged(err)
 	}
 	return side, nil
 }
 
 // RecordedRules are the rules by which a snapshot was taken.
-func RecordedRules(p *projects.Project, s *gitstore.Snapshot) (*capture.Recorded, error) {
+func RecordedRules(p *projects.Project, s *gitstore.Snapshot) (*documents.Rules, error) {
 	return RecordedRulesIn(p, s, s.Tree)
 }
 
 // RecordedRulesIn are the rules by which a snapshot was taken, as they are in another
 // tree, with the ignore files that are there.
-func RecordedRulesIn(p *projects.Project, s *gitstore.Snapshot, tree gitstore.ID) (*capture.Recorded, error) {
+func RecordedRulesIn(p *projects.Project, s *gitstore.Snapshot, tree gitstore.ID) (*documents.Rules, error) {
 	doc, err := p.ReadRecordDoc(s, projects.RulesDoc)
 	if err != nil {
 		return nil, err
 	}
-	rules, err := capture.ParseRules(doc, treeFileReader(p, tree))
+	rules, err := documents.ParseRules(doc, treeFileReader(p, tree))
 	if err != nil {
 		return nil, damagedRecordError(s, err)
 	}
@@ -85,15 +86,15 @@ func damagedRecordError(s *gitstore.Snapshot, err error) error {
 
 // captureSide is a capture without a record, as a side of a plan.
 func captureSide(p *projects.Project, c *capture.Result) (restore.Side, error) {
-	rules, err := capture.ParseRules(c.Rules, treeFileReader(p, c.Tree))
+	rules, err := documents.ParseRules(c.Rules, treeFileReader(p, c.Tree))
 	if err != nil {
 		return restore.Side{}, err
 	}
-	return restore.Side{Tree: c.Tree, Rules: rules, Skipped: capture.NewSkippedSet(c.Skipped), Modes: c.Modes}, nil
+	return restore.Side{Tree: c.Tree, Rules: rules, Skipped: documents.NewSkippedSet(c.Skipped), Modes: c.Modes}, nil
 }
 
 // treeFileReader reads the regular files of a tree, for the ignore rules in it.
-func treeFileReader(p *projects.Project, tree gitstore.ID) capture.FileReader {
+func treeFileReader(p *projects.Project, tree gitstore.ID) documents.FileReader {
 	return func(path string) ([]byte, bool, error) {
 		e, err := p.Store.Lookup(tree, path)
 		if errors.Is(err, gitstore.ErrNoEntry) {

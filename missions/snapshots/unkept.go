@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/umbra-vcs/umbra/gitstore"
-	"github.com/umbra-vcs/umbra/gitstore/capture"
+	"github.com/umbra-vcs/umbra/gitstore/documents"
 	"github.com/umbra-vcs/umbra/gitstore/usergit"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/home"
@@ -33,7 +33,7 @@ func UnkeptReason(m *projects.Mission, dir string) projects.UnkeptReason {
 	if err != nil {
 		return "" // doctor says what is wrong with it
 	}
-	if kept, _, err := rules.Eligible(path, capture.Candidate{Mode: gitstore.ModeDir}); err != nil || kept {
+	if kept, _, err := rules.Eligible(path, documents.Candidate{Mode: gitstore.ModeDir}); err != nil || kept {
 		return ""
 	}
 	return projects.UnkeptIgnored

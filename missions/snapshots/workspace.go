@@ -13,6 +13,7 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
 	"github.com/umbra-vcs/umbra/gitstore/capture"
+	"github.com/umbra-vcs/umbra/gitstore/documents"
 	"github.com/umbra-vcs/umbra/gitstore/shadow"
 	"github.com/umbra-vcs/umbra/gitstore/usergit"
 	"github.com/umbra-vcs/umbra/missions"
@@ -64,9 +65,9 @@ type WorkspaceCache struct {
 
 // publishedState is what is known of snapshots that were published from a directory.
 type publishedState struct {
-	tree      gitstore.ID       // of the last one: it is whole
-	leftOut   []capture.Skipped // files that the snapshot leftOutOf lacks for what they are
-	leftOutOf gitstore.ID       // zero if none was asked of
+	tree      gitstore.ID         // of the last one: it is whole
+	leftOut   []documents.Skipped // files that the snapshot leftOutOf lacks for what they are
+	leftOutOf gitstore.ID         // zero if none was asked of
 }
 
 // captureState is the capture that is being made, or the last one.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
-	"github.com/umbra-vcs/umbra/gitstore/capture"
+	"github.com/umbra-vcs/umbra/gitstore/documents"
 	"github.com/umbra-vcs/umbra/gitstore/failpoint"
 	"github.com/umbra-vcs/umbra/gitstore/fork"
 	"github.com/umbra-vcs/umbra/gitstore/journal"
@@ -237,9 +237,9 @@ func (b *Bin) CheckRetirable(ctx context.Context, m *projects.Mission) error {
 
 // isInNoSnapshot reports whether a file that no snapshot holds, or one below a directory of such,
 // is another than one that is ignored: one over the cap, a secret, a nested repository.
-func isInNoSnapshot(file string, skipped []capture.Skipped) bool {
+func isInNoSnapshot(file string, skipped []documents.Skipped) bool {
 	dir, isDir := strings.CutSuffix(file, "/")
-	return path.Base(dir) == ".git" || slices.ContainsFunc(skipped, func(s capture.Skipped) bool {
+	return path.Base(dir) == ".git" || slices.ContainsFunc(skipped, func(s documents.Skipped) bool {
 		return s.Path == dir || isDir && strings.HasPrefix(s.Path, file)
 	})
 }

@@ -1,10 +1,10 @@
-package capture
+package documents
 
 import "github.com/umbra-vcs/umbra/gitstore/ignore"
 
-// outside is the ignore rules that come from outside the workspace. It is
+// Outside is the ignore rules that come from outside the workspace. It is
 // immutable.
-type outside struct {
+type Outside struct {
 	global     *ignore.List
 	exclude    *ignore.List
 	ignoreCase bool
@@ -12,8 +12,9 @@ type outside struct {
 	name       string          // the workspace's in it
 }
 
-func newOutside(doc *rulesDocument) *outside {
-	o := &outside{
+// NewOutside parses the rules that are recorded of outside.
+func NewOutside(doc *RulesDocument) *Outside {
+	o := &Outside{
 		global:     ignore.Parse("excludes", doc.Excludes),
 		exclude:    ignore.Parse("info/exclude", doc.Exclude),
 		ignoreCase: doc.IgnoreCase,
@@ -21,8 +22,8 @@ func newOutside(doc *rulesDocument) *outside {
 	}
 	for i, rung := range doc.Above {
 		files := ignore.Files{
-			Git:   ignore.Parse(gitIgnoreName, rung.Gitignore),
-			Umbra: ignore.Parse(umbraIgnoreName, rung.Umbraignore),
+			Git:   ignore.Parse(ignore.GitName, rung.Gitignore),
+			Umbra: ignore.Parse(ignore.UmbraName, rung.Umbraignore),
 		}
 		if i == 0 {
 			files.Exclude = ignore.Parse("info/exclude", rung.Exclude)
@@ -35,12 +36,12 @@ func newOutside(doc *rulesDocument) *outside {
 }
 
 // ignoresWorkspace tells whether a rule from outside ignores the workspace itself.
-func (o *outside) ignoresWorkspace() bool {
+func (o *Outside) ignoresWorkspace() bool {
 	return o.parent != nil && o.parent.Match(o.name, true).Ignored
 }
 
-// enter is the matcher of the workspace's root, which has these ignore files.
-func (o *outside) enter(files ignore.Files) *ignore.Matcher {
+// Enter is the matcher of the workspace's root, which has these ignore files.
+func (o *Outside) Enter(files ignore.Files) *ignore.Matcher {
 	if o.parent == nil {
 		files.Exclude = o.exclude
 		return ignore.New(o.global, o.ignoreCase, files)

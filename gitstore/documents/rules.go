@@ -1,4 +1,4 @@
-package capture
+package documents
 
 import (
 	"fmt"
@@ -9,62 +9,57 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
 	"github.com/umbra-vcs/umbra/gitstore/ignore"
 	"github.com/umbra-vcs/umbra/gitstore/secretnames"
+	"github.com/umbra-vcs/umbra/gitstore/treepath"
 )
 
 type text = gitstore.Text
 
-// rulesDocument is rules.json: what was captured and why not. Ignore files
+// RulesDocument is rules.json: what was captured and why not. Ignore files
 // that the snapshot itself holds are not repeated in it.
-type rulesDocument struct {
+type RulesDocument struct {
 	Version    int    `json:"version"`
 	SizeCap    int64  `json:"size_cap"` // of files that were new then
 	FileBudget int    `json:"file_budget"`
 	ByteBudget int64  `json:"byte_budget"`
 	IgnoreCase bool   `json:"ignore_case,omitempty"`
 	Excludes   text   `json:"excludes,omitempty"` // the user's own excludes file
-	Above      []rung `json:"above,omitempty"`    // from the top level down to the workspace's parent
+	Above      []Rung `json:"above,omitempty"`    // from the top level down to the workspace's parent
 	Name       text   `json:"name,omitempty"`     // of the workspace's directory, if anything is above it
 	Exclude    text   `json:"exclude,omitempty"`  // info/exclude, if the workspace is the top level
 
-	Secrets    []string       `json:"secrets"`
-	NewSecrets []string       `json:"new_secrets,omitempty"` // besides, of files that were new then
-	Nested     []nestedEntry  `json:"nested,omitempty"`
-	Hidden     []hiddenIgnore `json:"hidden,omitempty"`
-	Tracked    []text         `json:"tracked,omitempty"`
-	Held       []text         `json:"held,omitempty"` // by the snapshot before, though a rule leaves them out
+	Secrets    []string        `json:"secrets"`
+	NewSecrets []string        `json:"new_secrets,omitempty"` // besides, of files that were new then
+	Nested     []NestedExclude `json:"nested,omitempty"`
+	Hidden     []HiddenFile    `json:"hidden,omitempty"`
+	Tracked    []text          `json:"tracked,omitempty"`
+	Held       []text          `json:"held,omitempty"` // by the snapshot before, though a rule leaves them out
 }
 
-// rung is a directory of the user's repository above the workspace.
-type rung struct {
+// Rung is a directory of the user's repository above the workspace.
+type Rung struct {
 	Name        text `json:"name,omitempty"` // "" for the top level
 	Gitignore   text `json:"gitignore,omitempty"`
 	Umbraignore text `json:"umbraignore,omitempty"`
 	Exclude     text `json:"exclude,omitempty"` // info/exclude, for the top level
 }
 
-// nestedEntry is the top level of another repository inside the workspace.
-type nestedEntry struct {
+// NestedExclude is the top level of another repository inside the workspace.
+type NestedExclude struct {
 	Path    text `json:"path"`
 	Exclude text `json:"exclude,omitempty"`
 }
 
-// hiddenIgnore is an ignore file in force that the snapshot does not hold.
-type hiddenIgnore struct {
+// HiddenFile is an ignore file in force that the snapshot does not hold.
+type HiddenFile struct {
 	Path    text `json:"path"`
 	Content text `json:"content"`
 }
 
-// The names of ignore files.
-const (
-	gitIgnoreName   = ".gitignore"
-	umbraIgnoreName = ".umbraignore"
-)
-
-// Recorded is a snapshot's recorded rules, to be asked what would have been
-// captured under them. It is not safe for concurrent use.
-type Recorded struct {
-	doc     rulesDocument
-	outside *outside
+// Rules are a snapshot's recorded rules, to be asked what would have been
+// captured under them. They are not safe for concurrent use.
+type Rules struct {
+	doc     *RulesDocument
+	outside *Outside
 	secrets secretnames.Patterns
 	fresh   secretnames.Patterns
 	nested  map[string]*ignore.List
@@ -75,6 +70,15 @@ type Recorded struct {
 	paths   *ignore.Paths
 	closed  string // the last directory that was asked of and in which nothing would be captured
 	err     error  // of reading an ignore file; sticks
+}
+
+// Document is rules.json. It is deterministic.
+func (d *RulesDocument) Document() []byte { return encode(d) }
+
+// DecodeRules reads rules.json without a tree. An error is an *Error.
+func DecodeRules(data []byte) (*RulesDocument, error) {
+	d := &RulesDocument{}
+	return d, decode("rules.json", data, d)
 }
 
 // FileReader gives the content of the regular file at a path of a snapshot's
@@ -90,12 +94,13 @@ type Candidate struct {
 }
 
 // ParseRules reads the rules.json of a snapshot whose tree files reads. An error
-// is a *DocumentError.
-func ParseRules(data []byte, files FileReader) (*Recorded, error) {
-	r := &Recorded{files: files, nested: map[string]*ignore.List{}, hidden: map[string]string{}}
-	if err := decodeDocument("rules.json", data, &r.doc); err != nil {
+// is an *Error.
+func ParseRules(data []byte, files FileReader) (*Rules, error) {
+	doc, err := DecodeRules(data)
+	if err != nil {
 		return nil, err
 	}
+	r := &Rules{doc: doc, files: files, nested: map[string]*ignore.List{}, hidden: map[string]string{}}
 	r.secrets, r.fresh = secretnames.Compile(r.doc.Secrets), secretnames.Compile(r.doc.NewSecrets)
 	for _, n := range r.doc.Nested {
 		r.nested[string(n.Path)] = ignore.Parse("info/exclude", n.Exclude)
@@ -107,23 +112,23 @@ func ParseRules(data []byte, files FileReader) (*Recorded, error) {
 	r.held = gitstore.Strings(r.doc.Held)
 	slices.Sort(r.tracked)
 	slices.Sort(r.held)
-	r.outside = newOutside(&r.doc)
-	r.paths = ignore.NewPaths(r.outside.enter(r.ignoreFiles("")), r.ignoreFiles)
+	r.outside = NewOutside(r.doc)
+	r.paths = ignore.NewPaths(r.outside.Enter(r.ignoreFiles("")), r.ignoreFiles)
 	return r, nil
 }
 
 // IgnoresWorkspace tells whether the workspace lies in a directory that the repository
 // around it ignores, so that the snapshot holds hardly anything.
-func (r *Recorded) IgnoresWorkspace() bool { return r.outside.ignoresWorkspace() }
+func (r *Rules) IgnoresWorkspace() bool { return r.outside.ignoresWorkspace() }
 
 // Eligible tells whether path, being such an entry, would have been captured,
 // and the reason if not. It does not know what was skipped because it could not
 // be read or was over the budget: a caller asks the snapshot's SkippedSet too.
 // An error means that the snapshot's ignore files could not be read: nothing is
 // known then.
-func (r *Recorded) Eligible(path string, c Candidate) (bool, Reason, error) {
+func (r *Rules) Eligible(path string, c Candidate) (bool, Reason, error) {
 	for name := range strings.SplitSeq(path, "/") {
-		if neverCaptured(name) {
+		if NeverCaptured(name) {
 			return false, ReasonReserved, nil
 		}
 	}
@@ -138,14 +143,14 @@ func (r *Recorded) Eligible(path string, c Candidate) (bool, Reason, error) {
 	if r.err != nil {
 		return false, "", r.err
 	}
-	if verdict.Ignored && !(tracked && overridable(verdict)) {
+	if verdict.Ignored && !(tracked && Overridable(verdict)) {
 		if c.Mode.IsDir() {
 			r.close(path)
 		}
 		return false, ReasonIgnored, nil
 	}
 	if c.Mode == gitstore.ModeFile || c.Mode == gitstore.ModeExec {
-		dir, name := parentOf(path), baseName(path)
+		dir, name := treepath.Parent(path), treepath.Base(path)
 		if !tracked && (r.secrets.Match(dir, name) || r.fresh.Match(dir, name)) {
 			return false, ReasonSecret, nil
 		}
@@ -158,8 +163,8 @@ func (r *Recorded) Eligible(path string, c Candidate) (bool, Reason, error) {
 
 // close remembers an ignored directory in which nothing would be captured: whoever asks of
 // it asks of all that is in it next, and ignore files in it need not be read.
-func (r *Recorded) close(dir string) {
-	if r.paths.Dir(parentOf(dir)).MayContainIncluded(baseName(dir)) {
+func (r *Rules) close(dir string) {
+	if r.paths.Dir(treepath.Parent(dir)).MayContainIncluded(treepath.Base(dir)) {
 		return
 	}
 	dir += "/"
@@ -173,10 +178,10 @@ func (r *Recorded) close(dir string) {
 
 // Held are the files, sorted, that were captured though a rule left them out, since
 // the snapshot before held them.
-func (r *Recorded) Held() []string { return r.held }
+func (r *Rules) Held() []string { return r.held }
 
 // Rule is what leaves out a path that is Held, in words.
-func (r *Recorded) Rule(path string) string {
+func (r *Rules) Rule(path string) string {
 	v := r.paths.Match(path, false)
 	switch {
 	case !v.Ignored || !v.Ruled():
@@ -187,17 +192,17 @@ func (r *Recorded) Rule(path string) string {
 	return v.Source() + ": " + v.Rule().Text
 }
 
-func (r *Recorded) ignoreFiles(dir string) ignore.Files {
+func (r *Rules) ignoreFiles(dir string) ignore.Files {
 	exclude, nested := r.nested[dir]
 	return ignore.Files{
-		Git:     r.list(join(dir, gitIgnoreName)),
-		Umbra:   r.list(join(dir, umbraIgnoreName)),
+		Git:     r.list(treepath.Join(dir, ignore.GitName)),
+		Umbra:   r.list(treepath.Join(dir, ignore.UmbraName)),
 		Nested:  nested,
 		Exclude: exclude,
 	}
 }
 
-func (r *Recorded) list(path string) *ignore.List {
+func (r *Rules) list(path string) *ignore.List {
 	if content, ok := r.hidden[path]; ok {
 		return ignore.Parse(path, content)
 	}
@@ -211,8 +216,8 @@ func (r *Recorded) list(path string) *ignore.List {
 	return ignore.Parse(path, content)
 }
 
-// neverCaptured tells of names that no snapshot holds, whatever the rules.
-func neverCaptured(name string) bool {
+// NeverCaptured tells of names that no snapshot holds, whatever the rules.
+func NeverCaptured(name string) bool {
 	if beneath.IsGitDisguise(name) {
 		return true
 	}
@@ -220,18 +225,9 @@ func neverCaptured(name string) bool {
 	return scratch
 }
 
-// overridable tells whether the user's repository tracking a path is stronger
+// Overridable tells whether the user's repository tracking a path is stronger
 // than the verdict that it is ignored: than Git's rules it is, than an
 // .umbraignore, which is about Umbra alone, it is not.
-func overridable(v ignore.Verdict) bool {
-	return baseName(v.Source()) != umbraIgnoreName
-}
-
-func baseName(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }
-
-func join(dir, name string) string {
-	if dir == "" {
-		return name
-	}
-	return dir + "/" + name
+func Overridable(v ignore.Verdict) bool {
+	return treepath.Base(v.Source()) != ignore.UmbraName
 }

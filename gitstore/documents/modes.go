@@ -1,4 +1,4 @@
-package capture
+package documents
 
 import (
 	"fmt"
@@ -100,7 +100,7 @@ type modeEntry struct {
 // Document is modes.json. It is deterministic.
 func (m *Modes) Document() []byte {
 	doc := modesDocument{
-		Version: documentVersion, File: m.File, Executable: m.Executable,
+		Version: Version, File: m.File, Executable: m.Executable,
 		Directory: m.Directory, Empty: gitstore.Texts(m.Empty),
 	}
 	for _, path := range slices.Sorted(maps.Keys(m.Unusual)) {
@@ -109,13 +109,13 @@ func (m *Modes) Document() []byte {
 	for _, group := range m.Links {
 		doc.Links = append(doc.Links, gitstore.Texts(group))
 	}
-	return encodeDocument(doc)
+	return encode(doc)
 }
 
-// ParseModes reads modes.json. An error is a *DocumentError.
+// ParseModes reads modes.json. An error is an *Error.
 func ParseModes(data []byte) (*Modes, error) {
 	var doc modesDocument
-	if err := decodeDocument("modes.json", data, &doc); err != nil {
+	if err := decode("modes.json", data, &doc); err != nil {
 		return nil, err
 	}
 	m := &Modes{

@@ -1,4 +1,4 @@
-package capture
+package documents
 
 import (
 	"bytes"
@@ -66,7 +66,7 @@ func TestModesDocument(t *testing.T) {
 
 func TestDocumentsThatDoNotParse(t *testing.T) {
 	for _, data := range []string{"", "{", "[]", "null", "{}", `{"version":2}`, `{"version":1,"skipped":7,"unusual":7,"secrets":7}`} {
-		var problem *DocumentError
+		var problem *Error
 		if _, err := ParseSkipped([]byte(data)); !errors.As(err, &problem) {
 			t.Errorf("ParseSkipped(%s): %v", data, err)
 		}
@@ -86,13 +86,13 @@ func TestEligible(t *testing.T) {
 		".umbraignore":   "!dev.sqlite\nbig/\n",
 		"nest/.a":        "",
 	}
-	doc := encodeDocument(rulesDocument{
+	doc := (&RulesDocument{
 		Version: 1, SizeCap: 10, Secrets: secretnames.Defaults(), Excludes: "*.swp\ndev.sqlite\n",
-		Nested:  []nestedEntry{{Path: "nest", Exclude: "mine\n"}},
-		Hidden:  []hiddenIgnore{{Path: "hid/.gitignore", Content: "*\n"}},
+		Nested:  []NestedExclude{{Path: "nest", Exclude: "mine\n"}},
+		Hidden:  []HiddenFile{{Path: "hid/.gitignore", Content: "*\n"}},
 		Tracked: []text{"build/tracked", ".env", "big/tracked"},
-		Above:   []rung{{Gitignore: "from-top\n"}, {Name: "mid", Gitignore: "mid-rule\n"}}, Name: "ws",
-	})
+		Above:   []Rung{{Gitignore: "from-top\n"}, {Name: "mid", Gitignore: "mid-rule\n"}}, Name: "ws",
+	}).Document()
 	r, err := ParseRules(doc, func(path string) ([]byte, bool, error) {
 		content, ok := tree[path]
 		return []byte(content), ok, nil
@@ -147,7 +147,7 @@ func TestEligible(t *testing.T) {
 // but where something in it may be captured.
 func TestEligibleBelowIgnored(t *testing.T) {
 	t.Parallel()
-	doc := encodeDocument(rulesDocument{Version: 1, SizeCap: 10, Secrets: []string{}, Tracked: []text{"in.d/t/a"}, Held: []text{"held/a"}})
+	doc := (&RulesDocument{Version: 1, SizeCap: 10, Secrets: []string{}, Tracked: []text{"in.d/t/a"}, Held: []text{"held/a"}}).Document()
 	read := 0
 	r, err := ParseRules(doc, func(path string) ([]byte, bool, error) {
 		read++
@@ -194,7 +194,7 @@ func TestEligibleBelowIgnored(t *testing.T) {
 
 func TestEligibleSaysWhenIgnoreFilesCannotBeRead(t *testing.T) {
 	broken := errors.New("object is damaged")
-	doc := encodeDocument(rulesDocument{Version: 1, SizeCap: 10, Secrets: []string{}})
+	doc := (&RulesDocument{Version: 1, SizeCap: 10, Secrets: []string{}}).Document()
 	r, err := ParseRules(doc, func(path string) ([]byte, bool, error) {
 		if path == "sub/.gitignore" {
 			return nil, false, broken

@@ -1,4 +1,4 @@
-package capture
+package documents
 
 import (
 	"slices"
@@ -43,7 +43,7 @@ const (
 	// ReasonHistory is a directory of commits to which no .git leads.
 	ReasonHistory Reason = "history"
 
-	// ReasonIgnored is an answer of Recorded.Eligible alone: no record lists ignored paths.
+	// ReasonIgnored is an answer of Rules.Eligible alone: no record lists ignored paths.
 	ReasonIgnored Reason = "ignored"
 )
 
@@ -89,20 +89,20 @@ type skippedEntry struct {
 
 // SkippedDocument is skipped.json for a list, which is sorted by path.
 func SkippedDocument(list []Skipped) []byte {
-	doc := skippedDocument{Version: documentVersion, Skipped: make([]skippedEntry, len(list))}
+	doc := skippedDocument{Version: Version, Skipped: make([]skippedEntry, len(list))}
 	sorted := slices.Clone(list)
 	slices.SortFunc(sorted, func(a, b Skipped) int { return strings.Compare(a.Path, b.Path) })
 	for i, s := range sorted {
 		doc.Skipped[i] = skippedEntry{Path: text(s.Path), Reason: s.Reason, Size: s.Size, Mtime: s.Mtime}
 	}
-	return encodeDocument(doc)
+	return encode(doc)
 }
 
-// ParseSkipped reads skipped.json. An error is a *DocumentError; it must not be
+// ParseSkipped reads skipped.json. An error is an *Error; it must not be
 // taken for an empty list (H3).
 func ParseSkipped(data []byte) (*SkippedSet, error) {
 	var doc skippedDocument
-	if err := decodeDocument("skipped.json", data, &doc); err != nil {
+	if err := decode("skipped.json", data, &doc); err != nil {
 		return nil, err
 	}
 	list := make([]Skipped, len(doc.Skipped))
