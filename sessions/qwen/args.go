@@ -6,7 +6,7 @@ import "github.com/umbra-vcs/umbra/sessions/cmdline"
 // reads them.
 func grammar() cmdline.Grammar {
 	g := cmdline.Grammar{
-		Options: map[string]cmdline.Arity{"--resume": cmdline.Optional, "--worktree": cmdline.Optional},
+		Options: map[string]cmdline.Arity{"--resume": cmdline.Optional, worktree: cmdline.Optional},
 		Short: map[byte]string{
 			'd': "--debug", 'm': "--model", 'p': "--prompt", 'i': "--prompt-interactive", 's': "--sandbox", 'y': "--yolo", 'e': "--extensions",
 			'l': "--list-extensions", 'o': "--output-format", 'c': "--continue", 'r': "--resume", 'v': "--version", 'h': "--help",

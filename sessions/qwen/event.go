@@ -21,7 +21,7 @@ func (Adapter) Event(_ sessions.Environ, name string, input []byte) (sessions.Ev
 	}
 	e := sessions.Event{
 		Name: cmp.Or(f.Text("hook_event_name"), name), SessionID: f.Text("session_id"), Transcript: f.Text("transcript_path"), Cwd: f.Text("cwd"),
-		Source: f.Text("source"), Reason: f.Text("reason"), Prompt: f.Text("prompt"), PromptID: f.Text("prompt_id"),
+		Source: f.Text("source"), Reason: f.Text("reason"), Prompt: withoutReminder(f.Text("prompt")), PromptID: f.Text("prompt_id"),
 		Agent: f.Text("agent_id"), Message: f.Text("last_assistant_message"), Kind: sessions.KindOther,
 	}
 	switch {

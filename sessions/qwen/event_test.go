@@ -22,6 +22,9 @@ func TestEvent(t *testing.T) {
 	if e := hook("UserPromptSubmit", `,"prompt":"hi","submitted_prompt":"hi"`); e.Kind != sessions.KindPrompt || e.Prompt != "hi" {
 		t.Errorf("a prompt is %+v", e)
 	}
+	if e := hook("UserPromptSubmit", `,"prompt":"<system-reminder>\n[Startup] Active worktree: \"w\"\n</system-reminder>\n\n\nhi","submitted_prompt":"hi"`); e.Prompt != "hi" {
+		t.Errorf("a prompt in a worktree of the client's is %+v", e)
+	}
 	if e := hook("UserPromptSubmit", `,"prompt":""`); e.Kind != sessions.KindOther {
 		t.Errorf("the return of results is %+v", e)
 	}

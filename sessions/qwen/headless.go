@@ -39,5 +39,5 @@ func (Adapter) WithoutWorktree(command []string) []string {
 	if at < 0 {
 		return command
 	}
-	return slices.Concat(command[:at+1], grammar().Parse(command[at+1:]).WordsWithout("--worktree"))
+	return slices.Concat(command[:at+1], grammar().Parse(command[at+1:]).WordsWithout(worktree))
 }

@@ -24,6 +24,9 @@ var (
 	unhooked = []string{"--bare", "--safe-mode"}
 )
 
+// worktree has the client make one, and work there.
+const worktree = "--worktree"
+
 // Launch is the command line that starts or resumes Qwen Code. What the user's command says
 // about which conversation to open gives way to a resumption, and so does its prompt, unless
 // the command is fresh: it was sent long ago.
@@ -38,6 +41,10 @@ func (a Adapter) Launch(o sessions.Launch) (sessions.Command, error) {
 	l := launch{a: a, o: o, args: grammar().Parse(o.Command[at+1:])}
 	if word := l.runsNoSession(); word != "" {
 		return sessions.Command{Argv: slices.Clone(o.Command), Why: fmt.Sprintf("qwen %s runs no session", word)}, nil
+	}
+	if !o.Resume && l.args.Has(worktree) {
+		// The session would be in that directory's store, and what it writes in no snapshot.
+		return sessions.Command{}, errors.New("--worktree: Qwen Code would work outside of the mission's workspace; umbra fork makes one of its own, or begin a mission in a worktree that is there")
 	}
 	l.pickSession()
 	if err := l.takePrompt(); err != nil {
@@ -79,7 +86,7 @@ func (l *launch) runsNoSession() string {
 func (l *launch) pickSession() {
 	id := l.o.SessionID
 	if l.o.Resume {
-		l.args = l.args.Without(pickers...).First("--resume", id)
+		l.args = l.args.Without(pickers...).Without(worktree).First("--resume", id)
 		l.cmd.SessionID = id
 		return
 	}

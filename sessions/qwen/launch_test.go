@@ -25,6 +25,7 @@ func TestLaunch(t *testing.T) {
 		{"qwen -p old", sessions.Launch{SessionID: oldID, Resume: true, Prompt: "-new"}, "qwen --prompt=-new --resume " + oldID, oldID},
 		{"qwen -y", sessions.Launch{SessionID: oldID, Resume: true, Prompt: "new"}, "qwen --prompt-interactive=new --resume " + oldID + " -y", oldID},
 		{"qwen -p new", sessions.Launch{SessionID: oldID, Resume: true, Fresh: true}, "qwen --resume " + oldID + " -p new", oldID},
+		{"qwen --worktree w -y", sessions.Launch{SessionID: oldID, Resume: true}, "qwen --resume " + oldID + " -y", oldID},
 		{"qwen sessions list", sessions.Launch{SessionID: oldID}, "qwen sessions list", ""},
 	} {
 		c.o.Command = strings.Fields(c.command)
@@ -36,6 +37,7 @@ func TestLaunch(t *testing.T) {
 	for name, o := range map[string]sessions.Launch{
 		"no id":         {Command: []string{"qwen"}, Resume: true, SessionID: "../x"},
 		"two prompts":   {Command: []string{"qwen", "one"}, Prompt: "two"},
+		"a worktree":    {Command: []string{"qwen", "--worktree"}, SessionID: oldID},
 		"another agent": {Command: []string{"gemini"}},
 	} {
 		if cmd, err := (Adapter{}).Launch(o); err == nil {

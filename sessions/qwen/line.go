@@ -112,7 +112,18 @@ func (l line) typed() string {
 	if s := jsontext.Text(jsontext.Lookup(l.payload, "displayText")); s != "" {
 		return s
 	}
-	return l.words()
+	return withoutReminder(l.words())
+}
+
+// withoutReminder is a prompt without what the client puts before it, such as of the worktree
+// that it has made.
+func withoutReminder(prompt string) string {
+	if strings.HasPrefix(prompt, "<system-reminder>") {
+		if _, rest, ok := strings.Cut(prompt, "</system-reminder>"); ok && strings.TrimSpace(rest) != "" {
+			return strings.TrimLeft(rest, "\n")
+		}
+	}
+	return prompt
 }
 
 // calls calls f for each call of an answer.

@@ -26,6 +26,20 @@ func TestRewound(t *testing.T) {
 	}
 }
 
+// TestStartsInWorktree: what the client puts before a prompt is none of it.
+func TestStartsInWorktree(t *testing.T) {
+	for in, want := range map[string]string{
+		`"type":"user","message":{"role":"user","parts":[{"text":"<system-reminder>\n[Startup] Active worktree\n</system-reminder>\n\n"},{"text":"hi\n"}]}`: "hi\n",
+		prompt("<system-reminder>alone</system-reminder>"): "<system-reminder>alone</system-reminder>",
+		prompt("<system-reminder> is a word"):              "<system-reminder> is a word",
+	} {
+		conv := conversation(t, []byte(said("a", "", in)+said("b", "a", answer("1"))))
+		if len(conv.Turns) != 1 || conv.Turns[0].Prompt != want {
+			t.Errorf("%s is %+v", in, conv.Turns)
+		}
+	}
+}
+
 // TestSummedUp: a summary counts with the turn in which it was made.
 func TestSummedUp(t *testing.T) {
 	talk := said("a", "", prompt("one")) + said("b", "a", answer("1")) + said("c", "b", `"type":"system","subtype":"chat_compression","systemPayload":{"compressedHistory":[]}`)
