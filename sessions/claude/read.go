@@ -16,8 +16,7 @@ func (Adapter) Follow() sessions.Follower { return newParser() }
 // parser builds a conversation line by line, in file order: the parent chain is
 // a tree with parallel tool calls, and following it loses lines.
 type parser struct {
-	split   jsonlines.Splitter
-	conv    sessions.Conversation
+	jsonlines.Reading
 	open    map[string]int // tool id → index into the last turn's tools
 	openOf  string         // message id of the last tool calls
 	ended   bool           // the line says that the turn has its end
@@ -25,7 +24,6 @@ type parser struct {
 	usage   usage
 	queue   queue
 	stop    int64 // where the line ends that is read
-	keeps   bool  // what tools gave back
 }
 
 // usage is counted once for each API message, whose lines all repeat it.
@@ -36,62 +34,49 @@ type usage struct {
 
 func newParser() *parser {
 	p := &parser{open: map[string]int{}}
-	p.conv.State = sessions.StateEmpty
-	p.split.Line = p.line
+	p.Begin(p.line)
 	return p
 }
 
-// KeepOutput implements sessions.OutputKeeping.
-func (p *parser) KeepOutput() { p.keeps = true }
-
-// Feed takes the next bytes of the file.
-func (p *parser) Feed(b []byte) { _ = p.split.Feed(b) } // line never fails
-
 // Conversation is what has been read so far; later feeds do not change it.
 func (p *parser) Conversation() sessions.Conversation {
-	c := p.conv.Clone()
-	c.Length, c.Torn, c.Queued = p.split.Offset, p.split.Torn(), p.queue.prompts()
+	c := p.Reading.Conversation()
+	c.Queued = p.queue.prompts()
 	return c
 }
 
-func (p *parser) line(b []byte, start int64) error {
-	if len(b) == 0 {
-		return nil
-	}
+func (p *parser) line(b []byte, start, stop int64) bool {
 	l, ok := parseLine(b)
 	if !ok {
-		p.conv.Bad++
-		return nil
+		return false
 	}
-	p.conv.Events++
 	if len(l.session) > 0 {
-		p.conv.ID = string(l.session)
+		p.Conv.ID = string(l.session)
 	}
-	if p.conv.Cwd == "" {
-		p.conv.Cwd = jsontext.Text(l.cwd)
+	if p.Conv.Cwd == "" {
+		p.Conv.Cwd = jsontext.Text(l.cwd)
 	}
 	switch l.kind {
 	case "queue-operation":
 		p.queue.operation(b, l.at())
 	case "cost-state":
 		if cost, err := strconv.ParseFloat(string(jsontext.Lookup(b, "totalCostUSD")), 64); err == nil && cost > 0 {
-			p.conv.Cost = cost
+			p.Conv.Cost = cost
 		}
 	}
-	end := start + int64(len(b)) + 1
-	p.stop = end
+	p.stop = stop
 	c, m := l.classify()
 	p.ended = c == classAnswer && m.ended() || c == classAPIError || c == classInterrupt
 	p.take(l, c, m, start)
-	if t := p.turn(); t != nil && p.command == nil {
-		t.Stop = end
+	if t := p.Last(); t != nil && p.command == nil {
+		t.Stop = stop
 		if at := l.at(); c != classOther && c != classTail && at.After(t.End) {
 			t.End = at
 		}
-		t.Done = p.conv.State != sessions.StateRunning && len(p.open) == 0
+		t.Done = p.Conv.State != sessions.StateRunning && len(p.open) == 0
 		t.Over = t.Done && (t.Over && (c == classTail || c == classOther) || p.ended)
 	}
-	return nil
+	return true
 }
 
 // take moves the conversation on by one classified line.
@@ -109,7 +94,7 @@ func (p *parser) take(l line, c class, m message, start int64) {
 		p.command = nil
 	case classQueued:
 		p.say("user", jsontext.Text(jsontext.Lookup(l.attachment, "prompt")), l.at())
-		p.conv.State = sessions.StateRunning
+		p.Conv.State = sessions.StateRunning
 	case classAnswer, classThinking:
 		p.answer(l, m)
 	case classAPIError:
@@ -119,24 +104,17 @@ func (p *parser) take(l line, c class, m message, start int64) {
 	case classInterrupt:
 		p.say("user", words(m), l.at())
 		clear(p.open)
-		p.conv.State = sessions.StateInterrupted
+		p.Conv.State = sessions.StateInterrupted
 	case classBoundary:
 		p.command = nil
-		if t := p.turn(); t != nil {
+		if t := p.Last(); t != nil {
 			t.Compactions++
 		}
 	case classSummary:
-		if p.conv.State == sessions.StateEmpty {
-			p.conv.State = sessions.StateIdle
+		if p.Conv.State == sessions.StateEmpty {
+			p.Conv.State = sessions.StateIdle
 		}
 	}
-}
-
-func (p *parser) turn() *sessions.Turn {
-	if len(p.conv.Turns) == 0 {
-		return nil
-	}
-	return &p.conv.Turns[len(p.conv.Turns)-1]
 }
 
 // begin opens a turn. Calls left open before it never get their result: the
@@ -146,8 +124,8 @@ func (p *parser) begin(t sessions.Turn) {
 	p.queue.begun(t.Prompt)
 	t.Tokens = sessions.Tokens{Input: -1, Output: -1}
 	p.usage = usage{}
-	p.conv.Turns = append(p.conv.Turns, t)
-	p.conv.State = sessions.StateRunning
+	p.Conv.Turns = append(p.Conv.Turns, t)
+	p.Conv.State = sessions.StateRunning
 }
 
 // commit makes a turn of a slash command that has become a prompt.
@@ -160,7 +138,7 @@ func (p *parser) commit() {
 }
 
 func (p *parser) say(role, s string, at time.Time) {
-	if t := p.turn(); t != nil && s != "" {
+	if t := p.Last(); t != nil && s != "" {
 		t.Texts = append(t.Texts, sessions.Text{Role: role, Text: s, At: at, Stop: p.stop - t.Start})
 	}
 }
@@ -168,14 +146,14 @@ func (p *parser) say(role, s string, at time.Time) {
 // refused takes what the client says of a refusal of its API.
 func (p *parser) refused(words string, at time.Time) {
 	p.say("assistant", words, at)
-	if t := p.turn(); t != nil {
+	if t := p.Last(); t != nil {
 		t.Refusal = words
 	}
-	p.conv.State = sessions.StateError
+	p.Conv.State = sessions.StateError
 }
 
 func (p *parser) answer(l line, m message) {
-	t := p.turn()
+	t := p.Last()
 	if t == nil {
 		return
 	}
@@ -206,11 +184,11 @@ func (p *parser) answer(l line, m message) {
 	if len(p.open) > 0 {
 		state = sessions.StateRunning
 	}
-	p.conv.State = state
+	p.Conv.State = state
 }
 
 func (p *parser) results(m message) {
-	t := p.turn()
+	t := p.Last()
 	blocks(m.content, func(b block) {
 		if b.kind != "tool_result" {
 			return
@@ -218,13 +196,13 @@ func (p *parser) results(m message) {
 		if i, ok := p.open[b.id]; ok && t != nil {
 			tool := &t.Tools[i]
 			tool.Done, tool.Failed, tool.Exit = true, b.fail, b.exitCode()
-			if p.keeps {
+			if p.Keeps {
 				tool.Keep(jsontext.OutputText(b.result), p.stop-t.Start)
 			}
 			delete(p.open, b.id)
 		}
 	})
-	p.conv.State = sessions.StateRunning
+	p.Conv.State = sessions.StateRunning
 }
 
 func (p *parser) count(t *sessions.Turn, m message) {

@@ -13,69 +13,48 @@ func (Adapter) Follow() sessions.Follower { return newParser() }
 
 // parser builds a conversation line by line.
 type parser struct {
-	split jsonlines.Splitter
-	conv  sessions.Conversation
+	jsonlines.Reading
 	open  map[string]int // call id → index into the last turn's tools
 	start int64          // where the turn that has begun does, -1 if none has
 	id    string         // of that turn
 	exact bool           // the turn's tokens are told, not to be summed up
 	stop  int64          // where the line ends that is read
-	keeps bool           // what tools gave back
 }
 
 func newParser() *parser {
 	p := &parser{open: map[string]int{}, start: -1}
-	p.conv.State = sessions.StateEmpty
-	p.split.Line = p.line
+	p.Begin(p.line)
 	return p
 }
 
-// KeepOutput implements sessions.OutputKeeping.
-func (p *parser) KeepOutput() { p.keeps = true }
-
-// Feed takes the next bytes of the file.
-func (p *parser) Feed(b []byte) { _ = p.split.Feed(b) } // line never fails
-
-// Conversation is what has been read so far; later feeds do not change it.
-func (p *parser) Conversation() sessions.Conversation {
-	c := p.conv.Clone()
-	c.Length, c.Torn = p.split.Offset, p.split.Torn()
-	return c
-}
-
-func (p *parser) line(b []byte, start int64) error {
-	if len(b) == 0 {
-		return nil
-	}
+func (p *parser) line(b []byte, start, stop int64) bool {
 	l, ok := parseLine(b)
 	if !ok {
-		p.conv.Bad++
-		return nil
+		return false
 	}
-	p.conv.Events++
 	c := l.classify()
-	p.stop = start + int64(len(b)) + 1
+	p.stop = stop
 	p.take(l, c, start)
-	if t := p.turn(); t != nil && p.start < 0 {
+	if t := p.Last(); t != nil && p.start < 0 {
 		t.Stop = p.stop
 		if at := l.at(); c != classOther && c != classTail && at.After(t.End) {
 			t.End = at
 		}
-		t.Done = p.conv.State != sessions.StateRunning && len(p.open) == 0
+		t.Done = p.Conv.State != sessions.StateRunning && len(p.open) == 0
 	}
-	return nil
+	return true
 }
 
 // take moves the conversation on by one classified line.
 func (p *parser) take(l line, c class, start int64) {
 	switch c {
 	case classMeta:
-		if p.conv.ID == "" {
-			p.conv.ID, p.conv.Cwd = l.text("id"), l.text("cwd")
+		if p.Conv.ID == "" {
+			p.Conv.ID, p.Conv.Cwd = l.text("id"), l.text("cwd")
 		}
 	case classStart:
 		p.start, p.id = start, l.text("turn_id")
-		if t := p.turn(); t != nil {
+		if t := p.Last(); t != nil {
 			t.Over = false // it may be a task without a prompt, such as a review
 		}
 	case classPrompt:
@@ -99,23 +78,16 @@ func (p *parser) take(l line, c class, start int64) {
 	case classAborted:
 		p.end(sessions.StateInterrupted)
 	case classCompact:
-		if p.conv.State == sessions.StateEmpty {
-			p.conv.State = sessions.StateIdle
+		if p.Conv.State == sessions.StateEmpty {
+			p.Conv.State = sessions.StateIdle
 		}
 	}
-}
-
-func (p *parser) turn() *sessions.Turn {
-	if len(p.conv.Turns) == 0 {
-		return nil
-	}
-	return &p.conv.Turns[len(p.conv.Turns)-1]
 }
 
 // prompt opens a turn, or belongs to the one that goes on: Codex takes what is
 // typed meanwhile into it.
 func (p *parser) prompt(l line, start int64) {
-	if p.start < 0 && p.conv.State == sessions.StateRunning && l.ptype != "user_message" {
+	if p.start < 0 && p.Conv.State == sessions.StateRunning && l.ptype != "user_message" {
 		p.say("user", l.prompt(), l)
 		return
 	}
@@ -123,15 +95,15 @@ func (p *parser) prompt(l line, start int64) {
 		start = p.start
 	}
 	clear(p.open)
-	p.conv.Turns = append(p.conv.Turns, sessions.Turn{
+	p.Conv.Turns = append(p.Conv.Turns, sessions.Turn{
 		Prompt: l.prompt(), ID: p.id, At: l.at(), End: l.at(), Start: start, Tokens: sessions.Tokens{Input: -1, Output: -1},
 	})
 	p.start, p.id, p.exact = -1, "", false
-	p.conv.State = sessions.StateRunning
+	p.Conv.State = sessions.StateRunning
 }
 
 func (p *parser) say(role, s string, l line) {
-	if t := p.turn(); t != nil && s != "" {
+	if t := p.Last(); t != nil && s != "" {
 		t.Texts = append(t.Texts, sessions.Text{Role: role, Text: s, At: l.at(), Stop: p.stop - t.Start})
 	}
 }
@@ -139,7 +111,7 @@ func (p *parser) say(role, s string, l line) {
 // refused ends a turn with what the API says.
 func (p *parser) refused(words string, l line) {
 	p.say("assistant", words, l)
-	if t := p.turn(); t != nil {
+	if t := p.Last(); t != nil {
 		t.Refusal = words
 	}
 	p.end(sessions.StateError)
@@ -148,26 +120,26 @@ func (p *parser) refused(words string, l line) {
 // running notes that the agent works. Without a turn there is nothing it could
 // work at: the line is of what was before the file's beginning.
 func (p *parser) running() {
-	if p.turn() != nil {
-		p.conv.State = sessions.StateRunning
+	if p.Last() != nil {
+		p.Conv.State = sessions.StateRunning
 	}
 }
 
 // answer takes words of the agent. They are the last ones for all that is known:
 // the end of the turn is told only after hooks have heard of it.
 func (p *parser) answer(l line) {
-	if p.turn() == nil {
+	if p.Last() == nil {
 		return
 	}
 	p.say("assistant", content(l.get("content")), l)
-	p.conv.State = sessions.StateIdle
+	p.Conv.State = sessions.StateIdle
 	if len(p.open) > 0 || l.text("phase") == "commentary" {
-		p.conv.State = sessions.StateRunning
+		p.Conv.State = sessions.StateRunning
 	}
 }
 
 func (p *parser) call(l line) {
-	t := p.turn()
+	t := p.Last()
 	if t == nil {
 		return
 	}
@@ -179,16 +151,16 @@ func (p *parser) call(l line) {
 		tool.Done = true // a search of the API's own
 	}
 	t.Tools = append(t.Tools, tool)
-	p.conv.State = sessions.StateRunning
+	p.Conv.State = sessions.StateRunning
 }
 
 func (p *parser) result(l line) {
 	id := l.text("call_id")
 	if i, ok := p.open[id]; ok {
-		t := p.turn()
+		t := p.Last()
 		tool := &t.Tools[i]
 		tool.Done, tool.Failed = true, tool.Failed || l.failed()
-		if p.keeps {
+		if p.Keeps {
 			tool.Keep(jsontext.OutputText(l.get("output")), p.stop-t.Start)
 		}
 		delete(p.open, id)
@@ -198,7 +170,7 @@ func (p *parser) result(l line) {
 
 // settle notes how a call of the turn has ended.
 func (p *parser) settle(id string, failed bool, exit string) {
-	t := p.turn()
+	t := p.Last()
 	if t == nil {
 		return
 	}
@@ -212,17 +184,17 @@ func (p *parser) settle(id string, failed bool, exit string) {
 // end ends the turn. A task without a prompt, such as a compaction, is none.
 func (p *parser) end(s sessions.State) {
 	p.start, p.id = -1, ""
-	if p.turn() == nil {
+	if p.Last() == nil {
 		return
 	}
 	clear(p.open) // Codex answers itself what it has given up
-	p.conv.State, p.turn().Over = s, true
+	p.Conv.State, p.Last().Over = s, true
 }
 
 // count takes the turn's tokens as they are told, or sums up what each answer
 // took.
 func (p *parser) count(l line) {
-	t := p.turn()
+	t := p.Last()
 	if t == nil || p.start >= 0 {
 		return
 	}

@@ -13,83 +13,54 @@ func (Adapter) Follow() sessions.Follower { return newParser() }
 
 // parser builds a conversation line by line.
 type parser struct {
-	split    jsonlines.Splitter
-	conv     sessions.Conversation
+	jsonlines.Reading
 	open     sessions.Calls // of the last turn
 	answered bool           // the last answer asks for no call
-	keeps    bool           // what tools gave back
 }
 
 func newParser() *parser {
 	p := &parser{}
-	p.conv.State = sessions.StateEmpty
-	p.split.Line = p.line
+	p.Begin(p.line)
 	return p
 }
 
-// KeepOutput implements sessions.OutputKeeping.
-func (p *parser) KeepOutput() { p.keeps = true }
-
-// Feed takes the next bytes of the file.
-func (p *parser) Feed(b []byte) { _ = p.split.Feed(b) } // line never fails
-
-// Conversation is what has been read so far; later feeds do not change it.
-func (p *parser) Conversation() sessions.Conversation {
-	c := p.conv.Clone()
-	c.Length, c.Torn = p.split.Offset, p.split.Torn()
-	return c
-}
-
-func (p *parser) line(b []byte, start int64) error {
-	if len(b) == 0 {
-		return nil
-	}
+func (p *parser) line(b []byte, start, stop int64) bool {
 	l, ok := parseLine(b)
 	if !ok {
-		p.conv.Bad++
-		return nil
+		return false
 	}
-	p.conv.Events++
-	stop := start + int64(len(b)) + 1
 	switch {
 	case l.kind == typeStart:
-		p.conv.ID, p.conv.Cwd = l.identity()
-		return nil
+		p.Conv.ID, p.Conv.Cwd = l.identity()
+		return true
 	case l.kind == typeUsage:
 		p.used(l)
-		return nil
+		return true
 	case l.agent != "":
 		p.delegated(l, stop)
-		return nil
+		return true
 	case l.kind == typePrompt:
 		p.prompt(l, start, stop)
 	}
-	if t := p.last(); t != nil && p.take(l, t, stop) {
+	if t := p.Last(); t != nil && p.take(l, t, stop) {
 		t.End, t.Stop = l.at, stop
-		t.Done = p.conv.State != sessions.StateRunning && p.open.Len() == 0
+		t.Done = p.Conv.State != sessions.StateRunning && p.open.Len() == 0
 	}
-	return nil
-}
-
-func (p *parser) last() *sessions.Turn {
-	if len(p.conv.Turns) == 0 {
-		return nil
-	}
-	return &p.conv.Turns[len(p.conv.Turns)-1]
+	return true
 }
 
 // prompt begins a turn, unless it is one that a turn takes up.
 func (p *parser) prompt(l line, start, stop int64) {
-	t, how := p.last(), l.prompting()
-	runs := t != nil && p.conv.State == sessions.StateRunning
-	p.conv.State, p.answered = sessions.StateRunning, false
+	t, how := p.Last(), l.prompting()
+	runs := t != nil && p.Conv.State == sessions.StateRunning
+	p.Conv.State, p.answered = sessions.StateRunning, false
 	switch {
 	case how == byItself && t != nil:
 	case how == within && runs:
 		t.Texts = append(t.Texts, sessions.Text{Role: "user", Text: l.text("content"), At: l.at, Stop: stop - t.Start})
 	default:
 		p.open.GiveUp()
-		p.conv.Turns = append(p.conv.Turns, sessions.Turn{
+		p.Conv.Turns = append(p.Conv.Turns, sessions.Turn{
 			Prompt: l.text("content"), ID: l.id, At: l.at, Start: start, Tokens: sessions.Tokens{Input: -1, Output: -1},
 		})
 	}
@@ -100,20 +71,20 @@ func (p *parser) take(l line, t *sessions.Turn, stop int64) bool {
 	switch l.kind {
 	case typePrompt:
 	case typeBegins:
-		p.conv.State, p.answered = sessions.StateRunning, false
+		p.Conv.State, p.answered = sessions.StateRunning, false
 	case typeAnswer:
 		p.answer(l, t, stop)
 	case typeResult:
 		p.result(l, t, stop)
 	case typeEnds:
 		if p.answered && p.open.Len() == 0 {
-			p.conv.State = sessions.StateIdle
+			p.Conv.State = sessions.StateIdle
 		}
 	case typeAbort:
-		p.conv.State = sessions.StateInterrupted
+		p.Conv.State = sessions.StateInterrupted
 		p.giveUp(t)
 	case typeError:
-		p.conv.State, t.Refusal = sessions.StateError, l.text("message")
+		p.Conv.State, t.Refusal = sessions.StateError, l.text("message")
 		p.giveUp(t)
 		if t.Refusal != "" {
 			t.Texts = append(t.Texts, sessions.Text{Role: "assistant", Text: t.Refusal, At: l.at, Stop: stop - t.Start})
@@ -138,7 +109,7 @@ func (p *parser) giveUp(t *sessions.Turn) {
 
 // used counts what a call of the model has used, a subagent's too.
 func (p *parser) used(l line) {
-	if t := p.last(); t != nil {
+	if t := p.Last(); t != nil {
 		usage := jsontext.Lookup(l.data, "usage")
 		t.Tokens.Input = max(t.Tokens.Input, 0) + number(jsontext.Lookup(usage, "inputTokens"))
 		t.Tokens.Output = max(t.Tokens.Output, 0) + number(jsontext.Lookup(usage, "outputTokens"))
@@ -147,7 +118,7 @@ func (p *parser) used(l line) {
 
 // delegated takes a line of a subagent's into the turn that it stands in.
 func (p *parser) delegated(l line, stop int64) {
-	t := p.last()
+	t := p.Last()
 	if t == nil {
 		return
 	}
@@ -194,7 +165,7 @@ func calledAt(l line, stop int64) []sessions.Tool {
 }
 
 func (p *parser) answer(l line, t *sessions.Turn, stop int64) {
-	p.conv.State = sessions.StateRunning
+	p.Conv.State = sessions.StateRunning
 	t.Texts = said(t.Texts, l, stop-t.Start)
 	calls := calledAt(l, stop-t.Start)
 	p.answered = len(calls) == 0
@@ -219,7 +190,7 @@ func (p *parser) end(l line, calls []sessions.Tool, stop int64) {
 		}
 		call.Done, call.Failed = true, !jsontext.IsTrue(jsontext.Lookup(l.data, "success"))
 		call.Exit = string(jsontext.Lookup(jsontext.Lookup(l.data, "shellExecution"), "exitCode"))
-		if p.keeps {
+		if p.Keeps {
 			call.Keep(l.result(), stop)
 		}
 	}

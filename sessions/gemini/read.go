@@ -25,15 +25,13 @@ func (Adapter) Replaces() {}
 // in the order of the file: a message that was taken back stays in the turn that
 // it belonged to. What state the agent is in follows from the thread.
 type parser struct {
-	split   jsonlines.Splitter
-	conv    sessions.Conversation
+	jsonlines.Reading
 	thread  thread
 	seen    map[string]bool // ids of all messages
 	open    map[string]int  // tool id → index into the last turn's tools
 	prompt  string          // id of the last turn's prompt
 	answer  newestAnswer
 	stopped bool           // the client took back what was asked
-	keeps   bool           // what tools gave back
 	refused bool           // the client says that its API refused, and nothing came since
 	retold  bool           // the client tells the whole conversation again, until a list of all messages ends it
 	before  sessions.State // when that began
@@ -50,35 +48,16 @@ type newestAnswer struct {
 
 func newParser() *parser {
 	p := &parser{seen: map[string]bool{}, open: map[string]int{}}
-	p.conv.State = sessions.StateEmpty
-	p.split.Line = p.line
+	p.Begin(p.line)
 	return p
 }
 
-// KeepOutput implements sessions.OutputKeeping.
-func (p *parser) KeepOutput() { p.keeps = true }
-
-// Feed takes the next bytes of the file.
-func (p *parser) Feed(b []byte) { _ = p.split.Feed(b) } // line never fails
-
-// Conversation is what has been read so far; later feeds do not change it.
-func (p *parser) Conversation() sessions.Conversation {
-	c := p.conv.Clone()
-	c.Length, c.Torn = p.split.Offset, p.split.Torn()
-	return c
-}
-
-func (p *parser) line(b []byte, start int64) error {
-	if len(b) == 0 {
-		return nil
-	}
+func (p *parser) line(b []byte, start, stop int64) bool {
 	l, ok := parseLine(b)
 	if !ok {
-		p.conv.Bad++
-		return nil
+		return false
 	}
-	p.conv.Events++
-	p.stop = start + int64(len(b)) + 1
+	p.stop = stop
 	p.identify(l)
 	switch {
 	case l.rewind != nil:
@@ -91,19 +70,19 @@ func (p *parser) line(b []byte, start int64) error {
 	case len(l.hash) > 0:
 		p.retold, p.refused = false, false // another run of the client
 	}
-	p.conv.State = p.state()
-	if t := p.last(); t != nil {
+	p.Conv.State = p.state()
+	if t := p.Last(); t != nil {
 		t.Stop = p.stop
-		t.Done = p.conv.State != sessions.StateRunning && len(p.open) == 0
+		t.Done = p.Conv.State != sessions.StateRunning && len(p.open) == 0
 	}
-	return nil
+	return true
 }
 
 // tell takes a message that was added, or says more of one. What is told again
 // belongs to no turn.
 func (p *parser) tell(m message, start int64) {
-	if !p.retold && len(p.conv.Turns) > 0 && !p.seen[string(m.id)] && m.retells() {
-		p.retold, p.before = true, p.conv.State
+	if !p.retold && len(p.Conv.Turns) > 0 && !p.seen[string(m.id)] && m.retells() {
+		p.retold, p.before = true, p.Conv.State
 	}
 	p.thread.put(m)
 	if p.retold {
@@ -125,7 +104,7 @@ func (p *parser) refuse(m message) {
 		return
 	}
 	p.refused = true
-	if t := p.last(); t != nil {
+	if t := p.Last(); t != nil {
 		t.Refusal = jsontext.Text(m.content)
 	}
 }
@@ -147,7 +126,7 @@ func (p *parser) state() sessions.State {
 // which tells it from the others there.
 func (p *parser) identify(l line) {
 	if len(l.session) > 0 {
-		p.conv.ID = string(l.session)
+		p.Conv.ID = string(l.session)
 	}
 	if len(l.hash) > 0 && l.message.id == nil {
 		p.hash = string(l.hash)
@@ -159,7 +138,7 @@ func (p *parser) identify(l line) {
 func (p *parser) replace(list []byte, start int64) {
 	p.thread.clear()
 	fresh := false
-	first := len(p.conv.Turns) == 0
+	first := len(p.Conv.Turns) == 0
 	messages(list, func(m message) {
 		p.thread.put(m)
 		fresh = fresh || !p.seen[string(m.id)]
@@ -177,8 +156,8 @@ func (p *parser) take(m message, start int64, turns bool) {
 	id := string(m.id)
 	again := p.seen[id]
 	p.seen[id] = true
-	if p.conv.Cwd == "" && !again {
-		p.conv.Cwd = workspace(m, p.hash)
+	if p.Conv.Cwd == "" && !again {
+		p.Conv.Cwd = workspace(m, p.hash)
 	}
 	switch m.classify() {
 	case classPrompt:
@@ -189,34 +168,27 @@ func (p *parser) take(m message, start int64, turns bool) {
 		switch {
 		case string(m.kind) == "gemini" && (!again || id == p.answer.id):
 			p.answered(m, again)
-		case m.refuses() && !again && p.last() != nil:
-			t := p.last()
+		case m.refuses() && !again && p.Last() != nil:
+			t := p.Last()
 			t.Texts = append(t.Texts, sessions.Text{Role: "assistant", Text: jsontext.Text(m.content), At: jsontext.Time(m.time), Stop: p.stop - t.Start})
 		}
 	case classResults:
-		if t := p.last(); t != nil && !again {
+		if t := p.Last(); t != nil && !again {
 			m.responses(p.finish)
 		}
 	}
-	if t := p.last(); t != nil && !again {
+	if t := p.Last(); t != nil && !again {
 		if when := jsontext.Time(m.time); when.After(t.End) {
 			t.End = when
 		}
 	}
 }
 
-func (p *parser) last() *sessions.Turn {
-	if len(p.conv.Turns) == 0 {
-		return nil
-	}
-	return &p.conv.Turns[len(p.conv.Turns)-1]
-}
-
 // begin opens a turn. Calls left open before it never get their result.
 func (p *parser) begin(m message, start int64) {
 	clear(p.open)
 	p.prompt, p.answer, p.turn = string(m.id), newestAnswer{}, sessions.Tokens{}
-	p.conv.Turns = append(p.conv.Turns, sessions.Turn{
+	p.Conv.Turns = append(p.Conv.Turns, sessions.Turn{
 		Prompt: m.prompt(), ID: string(m.id), At: jsontext.Time(m.time), End: jsontext.Time(m.time), Start: start,
 		Tokens: sessions.Tokens{Input: -1, Output: -1},
 	})
@@ -225,7 +197,7 @@ func (p *parser) begin(m message, start int64) {
 // answered takes an answer, which is written as it begins and again as its calls
 // end.
 func (p *parser) answered(m message, again bool) {
-	t := p.last()
+	t := p.Last()
 	if t == nil {
 		return
 	}
@@ -249,7 +221,7 @@ func (p *parser) called(t *sessions.Turn, c call) {
 	switch {
 	case i < 0:
 		tool.Stop = p.stop - t.Start
-		if p.keeps {
+		if p.Keeps {
 			tool.Keep(jsontext.OutputText(c.result), p.stop-t.Start)
 		}
 		t.Tools = append(t.Tools, tool)
@@ -263,9 +235,9 @@ func (p *parser) called(t *sessions.Turn, c call) {
 
 func (p *parser) finish(id string, failed bool, exit string, result []byte) {
 	if i, ok := p.open[id]; ok {
-		t := p.last()
+		t := p.Last()
 		t.Tools[i].Done, t.Tools[i].Failed, t.Tools[i].Exit = true, failed, exit
-		if p.keeps {
+		if p.Keeps {
 			t.Tools[i].Keep(jsontext.OutputText(result), p.stop-t.Start)
 		}
 		delete(p.open, id)

@@ -207,10 +207,8 @@ func open(path string) (sessions.Session, error) {
 	s := sessions.Session{Path: path, Modified: info.ModTime(), Size: info.Size()}
 	p := newParser()
 	split := jsonlines.Splitter{Line: func(b []byte, start int64) error {
-		if err := p.line(b, start); err != nil {
-			return err
-		}
-		if last, _ := p.thread.tail(); last.class != classOther && p.conv.ID != "" {
+		p.line(b, start, start+int64(len(b))+1)
+		if last, _ := p.thread.tail(); last.class != classOther && p.Conv.ID != "" {
 			return errFound
 		}
 		return nil
@@ -220,7 +218,7 @@ func open(path string) (sessions.Session, error) {
 	} else if !errors.Is(err, errFound) {
 		return sessions.Session{}, err
 	}
-	s.ID, s.Cwd = p.conv.ID, p.conv.Cwd
+	s.ID, s.Cwd = p.Conv.ID, p.Conv.Cwd
 	return s, nil
 }
 

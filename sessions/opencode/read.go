@@ -17,8 +17,7 @@ func (Adapter) Follow() sessions.Follower { return newParser() }
 // parser builds a conversation line by line. What is said again of an earlier
 // turn changes nothing.
 type parser struct {
-	split   jsonlines.Splitter
-	conv    sessions.Conversation
+	jsonlines.Reading
 	asked   asked           // a prompt whose words are still to come
 	seen    map[string]bool // the prompts
 	answers map[string]bool // messages of the last turn
@@ -27,7 +26,6 @@ type parser struct {
 	open    map[string]bool // parts
 	tokens  map[string]sessions.Tokens
 	stop    int64 // where the line ends that is read
-	keeps   bool  // what tools gave back
 }
 
 type asked struct {
@@ -39,59 +37,33 @@ type asked struct {
 
 func newParser() *parser {
 	p := &parser{seen: map[string]bool{}, open: map[string]bool{}}
-	p.conv.State = sessions.StateEmpty
-	p.split.Line = p.line
+	p.Begin(p.line)
 	return p
 }
 
-// KeepOutput implements sessions.OutputKeeping.
-func (p *parser) KeepOutput() { p.keeps = true }
-
-// Feed takes the next bytes of the file.
-func (p *parser) Feed(b []byte) { _ = p.split.Feed(b) } // line never fails
-
-// Conversation is what has been read so far; later feeds do not change it.
-func (p *parser) Conversation() sessions.Conversation {
-	c := p.conv.Clone()
-	c.Length, c.Torn = p.split.Offset, p.split.Torn()
-	return c
-}
-
-func lastOf(turns []sessions.Turn) *sessions.Turn {
-	if len(turns) == 0 {
-		return nil
-	}
-	return &turns[len(turns)-1]
-}
-
-func (p *parser) line(b []byte, start int64) error {
-	if len(b) == 0 {
-		return nil
-	}
+func (p *parser) line(b []byte, start, stop int64) bool {
 	l, ok := parseLine(b)
 	if !ok {
-		p.conv.Bad++
-		return nil
+		return false
 	}
-	p.conv.Events++
 	if l.session != "" {
-		p.conv.ID = l.session
+		p.Conv.ID = l.session
 	}
-	p.stop = start + int64(len(b)) + 1
+	p.stop = stop
 	p.take(l, start)
-	if t := lastOf(p.conv.Turns); t != nil && p.asked.id == "" {
+	if t := p.Last(); t != nil && p.asked.id == "" {
 		t.Stop = p.stop
-		t.Done = p.conv.State != sessions.StateRunning && len(p.open) == 0
+		t.Done = p.Conv.State != sessions.StateRunning && len(p.open) == 0
 		t.Over = t.Done && (l.kind == typeIdle || t.Over)
 	}
-	return nil
+	return true
 }
 
 func (p *parser) take(l line, start int64) {
 	switch l.kind {
 	case typeSession:
-		if p.conv.Cwd == "" {
-			p.conv.Cwd = jsontext.Text(jsontext.Lookup(l.value, "directory"))
+		if p.Conv.Cwd == "" {
+			p.Conv.Cwd = jsontext.Text(jsontext.Lookup(l.value, "directory"))
 		}
 	case typeMessage:
 		m := parseMessage(l.value)
@@ -100,10 +72,10 @@ func (p *parser) take(l line, start int64) {
 			p.answer(m)
 		case !p.seen[m.id]:
 			p.seen[m.id] = true
-			ahead := p.conv.State == sessions.StateRunning && len(p.conv.Turns) > 0
+			ahead := p.Conv.State == sessions.StateRunning && len(p.Conv.Turns) > 0
 			p.asked = asked{m.id, m.created, start, ahead}
-			p.conv.State = sessions.StateRunning
-			if t := lastOf(p.conv.Turns); t != nil {
+			p.Conv.State = sessions.StateRunning
+			if t := p.Last(); t != nil {
 				t.Over = false
 			}
 		}
@@ -112,8 +84,8 @@ func (p *parser) take(l line, start int64) {
 	case typeRemoved:
 		p.remove(l.id)
 	case typeIdle:
-		if p.conv.State == sessions.StateRunning { // such as after a permission that was refused
-			p.conv.State, p.asked = sessions.StateInterrupted, asked{}
+		if p.Conv.State == sessions.StateRunning { // such as after a permission that was refused
+			p.Conv.State, p.asked = sessions.StateInterrupted, asked{}
 			clear(p.open)
 		}
 	}
@@ -121,7 +93,7 @@ func (p *parser) take(l line, start int64) {
 
 // begin opens the turn of a prompt.
 func (p *parser) begin(prompt string) {
-	p.conv.Turns = append(p.conv.Turns, sessions.Turn{
+	p.Conv.Turns = append(p.Conv.Turns, sessions.Turn{
 		Prompt: prompt, ID: p.asked.id, At: p.asked.at, End: p.asked.at, Start: p.asked.start,
 		Tokens: sessions.Tokens{Input: -1, Output: -1},
 	})
@@ -131,7 +103,7 @@ func (p *parser) begin(prompt string) {
 
 // typed adds a prompt to the turn that runs.
 func (p *parser) typed(prompt string) {
-	t := lastOf(p.conv.Turns)
+	t := p.Last()
 	t.Texts = append(t.Texts, sessions.Text{Role: "user", Text: prompt, At: p.asked.at, Stop: p.stop - t.Start})
 	if p.asked.at.After(t.End) {
 		t.End = p.asked.at
@@ -145,7 +117,7 @@ func (p *parser) forget() {
 }
 
 func (p *parser) answer(m message) {
-	t := lastOf(p.conv.Turns)
+	t := p.Last()
 	if t == nil {
 		return
 	}
@@ -161,27 +133,27 @@ func (p *parser) answer(m message) {
 	}
 	p.count(t, m)
 	if !m.ended() {
-		p.conv.State = sessions.StateRunning
+		p.Conv.State = sessions.StateRunning
 		return
 	}
 	switch {
 	case m.failed == aborted:
-		p.conv.State = sessions.StateInterrupted
+		p.Conv.State = sessions.StateInterrupted
 		clear(p.open)
 	case m.failed != "":
-		p.conv.State = sessions.StateError
+		p.Conv.State = sessions.StateError
 		clear(p.open)
 		p.say(t, m.id, m.said, m.completed)
 		t.Refusal = m.said
 	case m.finish == "tool-calls" || m.finish == "" || len(p.open) > 0:
-		p.conv.State = sessions.StateRunning
+		p.Conv.State = sessions.StateRunning
 	default:
-		p.conv.State = sessions.StateIdle
+		p.Conv.State = sessions.StateIdle
 	}
 }
 
 func (p *parser) isTurn(id string) bool {
-	return slices.ContainsFunc(p.conv.Turns, func(t sessions.Turn) bool { return t.ID == id })
+	return slices.ContainsFunc(p.Conv.Turns, func(t sessions.Turn) bool { return t.ID == id })
 }
 
 // say sets what a part, or a failed message, says.
@@ -200,14 +172,14 @@ func (p *parser) say(t *sessions.Turn, id, text string, at time.Time) {
 func (p *parser) part(v part) {
 	if v.message == p.asked.id && p.asked.id != "" {
 		switch says := (v.kind == "text" || v.kind == "subtask") && !v.synthetic; {
-		case says && p.asked.ahead && len(p.conv.Turns) > 0:
+		case says && p.asked.ahead && len(p.Conv.Turns) > 0:
 			p.typed(v.text)
 		case says:
 			p.begin(v.text)
 		}
 		return
 	}
-	t := lastOf(p.conv.Turns)
+	t := p.Last()
 	if t == nil || !p.answers[v.message] {
 		return
 	}
@@ -218,7 +190,7 @@ func (p *parser) part(v part) {
 		}
 	case "tool":
 		tool := toolOf(v, t.End)
-		if p.keeps {
+		if p.Keeps {
 			tool.Keep(jsontext.OutputText(v.state), p.stop-t.Start)
 		}
 		if i, ok := p.tools[v.id]; ok {
@@ -231,7 +203,7 @@ func (p *parser) part(v part) {
 		delete(p.open, v.id)
 		if v.open() {
 			p.open[v.id] = true
-			p.conv.State = sessions.StateRunning
+			p.Conv.State = sessions.StateRunning
 		}
 	}
 }
@@ -242,18 +214,18 @@ func (p *parser) remove(id string) {
 	if p.asked.id == id {
 		p.asked = asked{}
 	}
-	at := slices.IndexFunc(p.conv.Turns, func(t sessions.Turn) bool { return t.ID == id })
+	at := slices.IndexFunc(p.Conv.Turns, func(t sessions.Turn) bool { return t.ID == id })
 	if at < 0 {
 		return
 	}
-	last := at == len(p.conv.Turns)-1
-	p.conv.Turns = slices.Delete(slices.Clone(p.conv.Turns), at, at+1)
+	last := at == len(p.Conv.Turns)-1
+	p.Conv.Turns = slices.Delete(slices.Clone(p.Conv.Turns), at, at+1)
 	if last {
 		p.forget()
-		p.conv.State = sessions.StateIdle
+		p.Conv.State = sessions.StateIdle
 	}
-	if len(p.conv.Turns) == 0 {
-		p.conv.State = sessions.StateEmpty
+	if len(p.Conv.Turns) == 0 {
+		p.Conv.State = sessions.StateEmpty
 	}
 }
 

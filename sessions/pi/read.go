@@ -23,49 +23,28 @@ type step struct {
 
 // parser builds a conversation line by line.
 type parser struct {
-	split   jsonlines.Splitter
+	jsonlines.Reading
 	tree    jsonlines.Tree[step]
-	conv    sessions.Conversation
 	open    sessions.Calls // of the last turn
 	results bool           // the last line is a call's result
-	keeps   bool           // what tools gave back
 }
 
 func newParser() *parser {
 	p := &parser{}
-	p.conv.State = sessions.StateEmpty
-	p.split.Line = p.line
+	p.Begin(p.line)
 	return p
 }
 
-// KeepOutput implements sessions.OutputKeeping.
-func (p *parser) KeepOutput() { p.keeps = true }
-
-// Feed takes the next bytes of the file.
-func (p *parser) Feed(b []byte) { _ = p.split.Feed(b) } // line never fails
-
-// Conversation is what has been read so far; later feeds do not change it.
-func (p *parser) Conversation() sessions.Conversation {
-	c := p.conv.Clone()
-	c.Length, c.Torn = p.split.Offset, p.split.Torn()
-	return c
-}
-
-func (p *parser) line(b []byte, start int64) error {
-	if len(b) == 0 {
-		return nil
-	}
+func (p *parser) line(b []byte, start, stop int64) bool {
 	l, ok := parseLine(b)
 	if !ok {
-		p.conv.Bad++
-		return nil
+		return false
 	}
-	p.conv.Events++
 	if l.kind == typeSession {
-		p.conv.ID, p.conv.Cwd = l.id, l.cwd
-		return nil
+		p.Conv.ID, p.Conv.Cwd = l.id, l.cwd
+		return true
 	}
-	s := step{kind: l.kind, id: l.id, at: l.at, start: start, stop: start + int64(len(b)) + 1}
+	s := step{kind: l.kind, id: l.id, at: l.at, start: start, stop: stop}
 	if l.kind == typeMessage {
 		s.message = parseMessage(l.message)
 		s.kind = s.message.role
@@ -76,12 +55,12 @@ func (p *parser) line(b []byte, start int64) error {
 	}
 	p.tree.Add(l.id, above, s)
 	p.take(s)
-	return nil
+	return true
 }
 
 // goBack makes the conversation what leads to a line.
 func (p *parser) goBack(to *jsonlines.Node[step]) {
-	p.conv.Turns, p.conv.State, p.conv.Cost = nil, sessions.StateEmpty, 0
+	p.Conv.Turns, p.Conv.State, p.Conv.Cost = nil, sessions.StateEmpty, 0
 	p.open, p.results = sessions.Calls{}, false
 	for _, s := range slices.Backward(to.Path()) {
 		p.take(s)
@@ -97,45 +76,38 @@ func (p *parser) take(s step) {
 	case "toolResult":
 		p.result(s)
 	case typeCompaction:
-		if t := p.last(); t != nil {
+		if t := p.Last(); t != nil {
 			t.Compactions++
 		}
 	}
 	if s.kind != "system" {
 		p.results = s.kind == "toolResult"
 	}
-	if t := p.last(); t != nil {
-		t.Stop, t.Done = s.stop, p.conv.State != sessions.StateRunning && p.open.Len() == 0
+	if t := p.Last(); t != nil {
+		t.Stop, t.Done = s.stop, p.Conv.State != sessions.StateRunning && p.open.Len() == 0
 	}
-}
-
-func (p *parser) last() *sessions.Turn {
-	if len(p.conv.Turns) == 0 {
-		return nil
-	}
-	return &p.conv.Turns[len(p.conv.Turns)-1]
 }
 
 // prompt begins a turn. One that its user types while a turn runs is taken into that, after
 // the results of calls.
 func (p *parser) prompt(s step) {
-	ahead := p.conv.State == sessions.StateRunning && p.open.Len() == 0 && p.results
-	p.conv.State = sessions.StateRunning
-	if t := p.last(); ahead && t != nil {
+	ahead := p.Conv.State == sessions.StateRunning && p.open.Len() == 0 && p.results
+	p.Conv.State = sessions.StateRunning
+	if t := p.Last(); ahead && t != nil {
 		t.Texts = append(t.Texts, sessions.Text{Role: "user", Text: s.message.text, At: s.at, Stop: s.stop - t.Start})
 		t.End = s.at
 		return
 	}
 	p.open.GiveUp()
-	p.conv.Turns = append(p.conv.Turns, sessions.Turn{
+	p.Conv.Turns = append(p.Conv.Turns, sessions.Turn{
 		Prompt: s.message.text, ID: s.id, At: s.at, End: s.at, Start: s.start, Tokens: sessions.Tokens{Input: -1, Output: -1},
 	})
 }
 
 func (p *parser) answer(s step) {
 	m := s.message
-	p.conv.Cost += m.cost
-	t := p.last()
+	p.Conv.Cost += m.cost
+	t := p.Last()
 	if t == nil {
 		return
 	}
@@ -153,24 +125,24 @@ func (p *parser) answer(s step) {
 	}
 	switch {
 	case m.stop == stopAborted:
-		p.conv.State = sessions.StateInterrupted
+		p.Conv.State = sessions.StateInterrupted
 		p.open.GiveUp()
 	case m.stop == stopError:
-		p.conv.State, t.Refusal = sessions.StateError, m.refused
+		p.Conv.State, t.Refusal = sessions.StateError, m.refused
 		p.open.GiveUp()
 		if m.refused != "" {
 			t.Texts = append(t.Texts, sessions.Text{Role: "assistant", Text: m.refused, At: s.at, Stop: s.stop - t.Start})
 		}
 	case m.stop == stopTools || p.open.Len() > 0:
-		p.conv.State = sessions.StateRunning
+		p.Conv.State = sessions.StateRunning
 	default:
-		p.conv.State = sessions.StateIdle
+		p.Conv.State = sessions.StateIdle
 	}
 }
 
 func (p *parser) result(s step) {
 	p.open.End(s.message.call)
-	t := p.last()
+	t := p.Last()
 	if t == nil {
 		return
 	}
@@ -179,7 +151,7 @@ func (p *parser) result(s step) {
 		if call := &t.Tools[i]; call.ID == s.message.call {
 			call.Done, call.Failed = true, s.message.failed
 			call.Exit = sessions.ExitCode([]byte(s.message.text), "Command exited with code ")
-			if p.keeps {
+			if p.Keeps {
 				call.Keep(s.message.text, s.stop-t.Start)
 			}
 		}

@@ -29,59 +29,38 @@ type step struct {
 
 // parser builds a conversation line by line.
 type parser struct {
-	split     jsonlines.Splitter
+	jsonlines.Reading
 	tree      jsonlines.Tree[step]
-	conv      sessions.Conversation
 	open      sessions.Calls // of the last turn
 	cancelled bool           // one of the last answer's calls
-	keeps     bool           // what tools gave back
 }
 
 func newParser() *parser {
 	p := &parser{}
-	p.conv.State = sessions.StateEmpty
-	p.split.Line = p.line
+	p.Begin(p.line)
 	return p
 }
 
-// KeepOutput implements sessions.OutputKeeping.
-func (p *parser) KeepOutput() { p.keeps = true }
-
-// Feed takes the next bytes of the file.
-func (p *parser) Feed(b []byte) { _ = p.split.Feed(b) } // line never fails
-
-// Conversation is what has been read so far; later feeds do not change it.
-func (p *parser) Conversation() sessions.Conversation {
-	c := p.conv.Clone()
-	c.Length, c.Torn = p.split.Offset, p.split.Torn()
-	return c
-}
-
-func (p *parser) line(b []byte, start int64) error {
-	if len(b) == 0 {
-		return nil
-	}
+func (p *parser) line(b []byte, start, stop int64) bool {
 	l, ok := parseLine(b)
 	if !ok {
-		p.conv.Bad++
-		return nil
+		return false
 	}
-	p.conv.Events++
 	if l.session != "" {
-		p.conv.ID = l.session
+		p.Conv.ID = l.session
 	}
-	if p.conv.Cwd == "" {
-		p.conv.Cwd = l.cwd
+	if p.Conv.Cwd == "" {
+		p.Conv.Cwd = l.cwd
 	}
 	s := p.stepOf(l)
-	s.start, s.stop = start, start+int64(len(b))+1
+	s.start, s.stop = start, stop
 	above, last := p.tree.Below(l.parent)
 	if !last {
 		p.goBack(above)
 	}
 	p.tree.Add(l.id, above, s)
 	p.take(s)
-	return nil
+	return true
 }
 
 // stepOf keeps of a line what it adds, and nothing of the line itself.
@@ -100,7 +79,7 @@ func (p *parser) stepOf(l line) step {
 		l.results(func(e ended) {
 			s.cancelled = s.cancelled || e.status == "cancelled"
 			t := sessions.Tool{ID: e.id, Failed: e.status != "success", Exit: sessions.ExitCode(e.response, `\nExit Code: `)}
-			if p.keeps {
+			if p.Keeps {
 				t.Output = jsontext.OutputText(e.response)
 			}
 			s.ended = append(s.ended, t)
@@ -113,7 +92,7 @@ func (p *parser) stepOf(l line) step {
 
 // goBack makes the conversation what leads to a line.
 func (p *parser) goBack(to *jsonlines.Node[step]) {
-	p.conv.Turns, p.conv.State = nil, sessions.StateEmpty
+	p.Conv.Turns, p.Conv.State = nil, sessions.StateEmpty
 	p.open, p.cancelled = sessions.Calls{}, false
 	for _, s := range slices.Backward(to.Path()) {
 		p.take(s)
@@ -124,16 +103,16 @@ func (p *parser) take(s step) {
 	if s.class == classPrompt {
 		p.begin(s)
 	}
-	t := p.last()
+	t := p.Last()
 	if t == nil {
 		return
 	}
 	switch s.class {
 	case classTyped:
 		t.Texts = append(t.Texts, sessions.Text{Role: "user", Text: s.text, At: s.at, Stop: s.stop - t.Start})
-		p.conv.State = sessions.StateRunning
+		p.Conv.State = sessions.StateRunning
 	case classRoused:
-		p.conv.State = sessions.StateRunning
+		p.Conv.State = sessions.StateRunning
 	case classAnswer:
 		p.answer(t, s)
 	case classResult:
@@ -146,21 +125,14 @@ func (p *parser) take(s step) {
 	if s.class != classOther && s.class != classUsed && s.at.After(t.End) {
 		t.End = s.at
 	}
-	t.Stop, t.Done = s.stop, p.conv.State != sessions.StateRunning && p.open.Len() == 0
-}
-
-func (p *parser) last() *sessions.Turn {
-	if len(p.conv.Turns) == 0 {
-		return nil
-	}
-	return &p.conv.Turns[len(p.conv.Turns)-1]
+	t.Stop, t.Done = s.stop, p.Conv.State != sessions.StateRunning && p.open.Len() == 0
 }
 
 // begin opens a turn. Calls that are open before it never get their results.
 func (p *parser) begin(s step) {
 	p.open.GiveUp()
-	p.conv.State = sessions.StateRunning
-	p.conv.Turns = append(p.conv.Turns, sessions.Turn{
+	p.Conv.State = sessions.StateRunning
+	p.Conv.Turns = append(p.Conv.Turns, sessions.Turn{
 		Prompt: s.text, At: s.at, End: s.at, Start: s.start, Tokens: sessions.Tokens{Input: -1, Output: -1},
 	})
 }
@@ -179,9 +151,9 @@ func (p *parser) answer(t *sessions.Turn, s step) {
 		t.Tools = append(t.Tools, call)
 		p.open.Begin(call)
 	}
-	p.conv.State = sessions.StateIdle
+	p.Conv.State = sessions.StateIdle
 	if len(s.calls) > 0 {
-		p.conv.State = sessions.StateRunning
+		p.Conv.State = sessions.StateRunning
 	}
 }
 
@@ -198,9 +170,9 @@ func (p *parser) results(t *sessions.Turn, s step) {
 			}
 		}
 	}
-	p.conv.State = sessions.StateRunning
+	p.Conv.State = sessions.StateRunning
 	if p.cancelled && p.open.Len() == 0 {
-		p.conv.State = sessions.StateInterrupted
+		p.Conv.State = sessions.StateInterrupted
 	}
 }
 
@@ -210,8 +182,8 @@ func (p *parser) asked(t *sessions.Turn, s step) {
 	if s.prompt != "" && t.ID == "" {
 		t.ID = s.prompt
 	}
-	if s.refusal != "" && p.conv.State == sessions.StateRunning {
-		p.conv.State, t.Refusal = sessions.StateError, s.refusal
+	if s.refusal != "" && p.Conv.State == sessions.StateRunning {
+		p.Conv.State, t.Refusal = sessions.StateError, s.refusal
 		t.Texts = append(t.Texts, sessions.Text{Role: "assistant", Text: s.refusal, At: s.at, Stop: s.stop - t.Start})
 	}
 }
