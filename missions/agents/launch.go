@@ -28,6 +28,9 @@ func (l *Launcher) Launch(ctx context.Context, r missions.LaunchRequest) (missio
 	if err != nil {
 		return missions.Launch{}, err
 	}
+	if m, err = awaitOrphanEnd(ctx, l.Desk, m); err != nil {
+		return missions.Launch{}, err
+	}
 	if err := l.checkLaunch(m, r.KeeperPID); err != nil {
 		return missions.Launch{}, err
 	}

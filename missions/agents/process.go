@@ -84,6 +84,28 @@ func awaitAgentStart(ctx context.Context, d *projects.Desk, m *projects.Mission)
 	return m, nil
 }
 
+// awaitOrphanEnd waits for the end of an agent whose keeper was killed. Its terminal has
+// mostly gone with the keeper, and it ends a moment later. One that goes on for another
+// mission, as after a command that begins a new conversation, is not waited for.
+func awaitOrphanEnd(ctx context.Context, d *projects.Desk, m *projects.Mission) (*projects.Mission, error) {
+	if !m.Live.IsOrphaned() {
+		return m, nil
+	}
+	orphan := *m.Live.KeeperChild
+	all, _ := d.ProjectMissions(m.Project) // of one that can't be read it is not known
+	for _, o := range all {
+		if agent := o.Live.Agent; o.ID != m.ID && agent != nil && agent.PID == orphan.PID && missions.HasAgent(o.Lifecycle) {
+			return m, nil
+		}
+	}
+	for deadline := d.Now().Add(StopPatience); orphan.Liveness() == lock.Alive && d.Now().Before(deadline); {
+		if err := projects.Sleep(ctx, projects.PollInterval); err != nil {
+			return m, err
+		}
+	}
+	return d.LoadMission(m.Project, m.ID)
+}
+
 // StopAgent ends the agent of one mission.
 func (l *Launcher) StopAgent(ctx context.Context, m *projects.Mission, force bool) error {
 	if l.IsHandoverOwned(m.Live.Handover) {
