@@ -4,8 +4,10 @@ import (
 	"context"
 	"slices"
 
+	"github.com/umbra-vcs/umbra/gitstore/shadow"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/projects"
+	"github.com/umbra-vcs/umbra/missions/promotes"
 	"github.com/umbra-vcs/umbra/missions/restores"
 )
 
@@ -96,6 +98,33 @@ func (x *Exchanger) promote(ctx context.Context, fork *projects.Mission, r missi
 	if err != nil {
 		return err
 	}
+	if !r.Promote.Commits { // which a kill may have left undone
+		if done, err := x.isPromoted(ctx, fork, parent); done || err != nil {
+			return err
+		}
+	}
 	_, err = x.promotes.PromoteFork(ctx, fork, parent, *r.Promote)
 	return err
+}
+
+// isPromoted reports whether the newest thing that was done to a parent is the promotion of
+// its fork as it is now. Whoever did it was killed before that was noted: done again it would
+// be there twice, and an undo would take back the second, in which nothing changed.
+func (x *Exchanger) isPromoted(ctx context.Context, fork, parent *projects.Mission) (promoted bool, err error) {
+	if fork, _, err = x.promotes.SettleFork(ctx, fork, promotes.Settling{Verb: "promote"}); err != nil {
+		return false, err
+	}
+	return promoted, x.WithRecoveredWorkspace(ctx, parent, func(parent *projects.Mission) error {
+		for s, err := range parent.Project.Store.Snapshots(parent.Tip.ID, shadow.HistoryOptions{}) {
+			if err != nil || s.Mission != parent.ID {
+				return err
+			}
+			last, ok, err := restores.ReadOperation(parent, s)
+			if err != nil || ok {
+				promoted = ok && projects.TriggersOf(s).Has(missions.TriggerPromote) && last.Target == fork.Tip.ID.String()
+				return err
+			}
+		}
+		return nil
+	})
 }
