@@ -108,6 +108,9 @@ func (l *Launcher) PrepareLaunch(ctx context.Context, m *projects.Mission, r mis
 	m.Live.Beside = m.Live.Beside && (m.Live.LaunchID == "" || m.Live.HasKeeper()) // until its first terminal ends
 	m.Live.HasHooks, m.Live.BoundSession, m.Live.LaunchID, m.Live.HeardSinceLaunch = false, "", launch.ID, false
 	m.Live.Headless, m.Live.Problem, m.Live.RefusedCall = r.Headless, "", nil
+	if m.Live.OwedAnswer = ""; r.Headless && !r.Passing {
+		m.Live.OwedAnswer = launch.ID
+	}
 	m.Live.Places, m.Live.SideFork = projects.WorkPlaces{}, nil // it has a terminal of its own again
 	l.SwitchToThisBoot(m)
 	m.Live.LaunchedAt, m.Live.MissingHooks, m.Live.Numbering = l.InstantNow(), nil, nil

@@ -77,6 +77,9 @@ func (r *report) handle(ctx context.Context, m *projects.Mission, result *missio
 	if err != nil {
 		return told, err
 	}
+	if e.Kind == sessions.KindStop && !notes.SecondAgent {
+		r.updates.ReportForKeeper(answer.Mission)
+	}
 	if t, ok := answer.LastSnapshot(); ok {
 		result.Snapshot = t.Snapshot.ID.String()
 	}

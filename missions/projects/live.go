@@ -129,6 +129,7 @@ type WaitingState struct {
 	OwedSnapshot      *OwedSnapshot `json:"owed,omitempty"`         // the last snapshot that there was no room for
 	SentPrompt        string        `json:"sent_prompt,omitempty"`  // what the newest launch sends, until the agent has taken it
 	FirstPrompt       string        `json:"first_prompt,omitempty"` // the record's, whole, if there is a secret in it
+	OwedAnswer        string        `json:"owed_answer,omitempty"`  // the launch whose answer its parent's agent is to be told
 	Notice            string        `json:"notice,omitempty"`       // for the user, when the agent runs again and can show it
 	NotRestoredReason string        `json:"not_restored,omitempty"`
 	Problem           string        `json:"problem,omitempty"`      // the last hook that went wrong

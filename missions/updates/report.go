@@ -42,6 +42,25 @@ func (c *Courier) Report(ctx context.Context, r missions.ReportRequest) (mission
 	return result, nil
 }
 
+// ReportForKeeper queues, once its turn has ended, what the agent of a background fork has
+// answered, where the keeper was killed that does so at the agent's end. The update has the
+// id that the keeper would give it.
+func (c *Courier) ReportForKeeper(m *projects.Mission) {
+	if m.Live.OwedAnswer == "" || m.Live.OwedAnswer != m.Live.LaunchID || m.Live.HasKeeper() || m.Parent == nil || missions.InTurn(m.Lifecycle) {
+		return
+	}
+	parent, err := c.parentOf(m)
+	if err != nil {
+		c.warn(m, err)
+		return
+	}
+	u, err := c.reportOf(m, missions.ReportRequest{ID: m.Live.OwedAnswer})
+	if err == nil {
+		_, err = c.queue(parent, u, m.Lifecycle.LastTurn())
+	}
+	c.warn(m, err)
+}
+
 func verifyRequest(r missions.ReportRequest) error {
 	switch {
 	case r.ID != "" && !missions.UUIDPattern().MatchString(r.ID):
