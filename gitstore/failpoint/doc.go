@@ -13,3 +13,8 @@ const Variable = "UMBRA_FAILPOINT"
 // LogVariable names a file to which the name of each point that is passed is
 // appended, a line each.
 const LogVariable = "UMBRA_FAILPOINT_LOG"
+
+// HoldVariable names a directory. A process that comes to a point of which there is a FIFO
+// with its name waits there until the FIFO was opened for writing and closed again: the
+// end-to-end tests kill another process meanwhile.
+const HoldVariable = "UMBRA_FAILPOINT_HOLD"

@@ -18,6 +18,9 @@ import (
 // binaryVar tells the process in the namespace where its parent built umbra.
 const binaryVar = "UMBRA_E2E_BINARY"
 
+// heldPath is umbra with its failpoints, at which kills_test.go holds it.
+func heldPath() string { return filepath.Join(filepath.Dir(umbraPath()), "held", "umbra") }
+
 func TestMain(m *testing.M) {
 	flag.Parse()
 	os.Exit(run(m))
@@ -39,6 +42,10 @@ func run(m *testing.M) int {
 		return 1
 	}
 	if err := os.Setenv(binaryVar, binary); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	if err := lab.Build(context.Background(), "../..", ".", heldPath(), "failpoints"); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}

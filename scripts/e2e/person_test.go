@@ -25,6 +25,7 @@ import (
 type person struct {
 	*testing.T
 	client clients.Client
+	binary string // umbra
 	server *standin.Server
 	home   string
 	repo   string
@@ -59,14 +60,25 @@ func newPersonWith(t *testing.T, client clients.Client, env ...string) *person {
 	return newPersonAt(t, client, "app", env...)
 }
 
+// newPersonHeld is newPersonWith whose umbra has its failpoints.
+func newPersonHeld(t *testing.T, client clients.Client, env ...string) *person {
+	t.Helper()
+	return newPersonOf(t, heldPath(), client, "app", env...)
+}
+
 // newPersonAt is newPersonWith whose repository has that path in the folder src.
 func newPersonAt(t *testing.T, client clients.Client, place string, env ...string) *person {
+	t.Helper()
+	return newPersonOf(t, umbraPath(), client, place, env...)
+}
+
+func newPersonOf(t *testing.T, binary string, client clients.Client, place string, env ...string) *person {
 	t.Helper()
 	server := standin.New(t)
 	home := t.TempDir()
 	repo := filepath.Join(home, "src", place)
-	p := &person{T: t, client: client, server: server, home: home, repo: repo}
-	bin := filepath.Dir(umbraPath())
+	p := &person{T: t, client: client, binary: binary, server: server, home: home, repo: repo}
+	bin := filepath.Dir(binary)
 	for _, v := range client.Env(home, server.URL) {
 		if rest, ok := strings.CutPrefix(v, "PATH="); ok {
 			v = "PATH=" + bin + string(os.PathListSeparator) + rest
@@ -158,7 +170,7 @@ func (p *person) command(dir string, args ...string) (*exec.Cmd, context.CancelF
 	ctx, cancel := context.WithTimeout(context.Background(), patience.Of(5*time.Minute))
 	path := args[0]
 	if path == "umbra" {
-		path = umbraPath()
+		path = p.binary
 	}
 	cmd := exec.CommandContext(ctx, path, args[1:]...)
 	cmd.Dir, cmd.Env, cmd.WaitDelay = dir, append(p.env, "PWD="+dir), patience.Of(time.Minute)
