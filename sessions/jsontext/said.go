@@ -14,7 +14,7 @@ import (
 func RedactSaid(text string) string {
 	var kept strings.Builder
 	for line := range strings.Lines(string(secrets.Redact([]byte(text)))) {
-		kept.WriteString(redactSaidLine(line))
+		kept.WriteString(redactSaidLine(redactPiped(line)))
 	}
 	return string(secrets.Redact([]byte(kept.String())))
 }
@@ -82,6 +82,9 @@ func (s *saidWords) redactWord(word string) string {
 	if at := strings.IndexAny(word, "=:"); at > 0 && at+1 < len(word) {
 		key, value := word[:at+1], strings.TrimLeft(word[at+1:], openingMarks)
 		key = word[:len(word)-len(value)]
+		if strings.Contains(word, "&") {
+			return redactForm(word)
+		}
 		if name := word[:at]; isPasswordVariable(name) && word[at] == '=' || nameSaid(name) == saidPassword && secrets.MayBePassword([]byte(value)) || s.isCookie() && secrets.LooksDrawn([]byte(value)) {
 			return key + redactPassword(value)
 		}
@@ -99,6 +102,19 @@ func (s *saidWords) redactWord(word string) string {
 		}
 	}
 	return word
+}
+
+// redactForm redacts a password among the fields of a form or of an address: a=b&password=c.
+func redactForm(word string) string {
+	fields := strings.SplitAfter(word, "&")
+	for i, field := range fields {
+		name, value, ok := strings.Cut(field, "=")
+		name = name[strings.LastIndexByte(name, '?')+1:]
+		if value = strings.TrimSuffix(value, "&"); ok && nameSaid(name) == saidPassword {
+			fields[i] = strings.Replace(field, "="+value, "="+redactPassword(value), 1)
+		}
+	}
+	return strings.Join(fields, "")
 }
 
 // isCookie reports that the word before is the header that sends or sets one.

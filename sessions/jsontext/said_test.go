@@ -28,6 +28,11 @@ func TestRedactSaid(t *testing.T) {
 		"do docker login -u me -p hunter2":                   "do docker login -u me -p " + leftOut,
 		"npm config set //r.org/:_authToken " + drawn:        "npm config set //r.org/:_authToken " + leftOut,
 		`curl -H "Cookie: sid=` + drawn + `; a=b"`:           `curl -H "Cookie: sid=` + leftOut + `; a=b"`,
+		"echo hunter2 | docker login -u me --password-stdin": "echo " + leftOut + " | docker login -u me --password-stdin",
+		`so printf '%s' "hunter2" | sudo -S ls | wc`:         `so printf '%s' "` + leftOut + `" | sudo -S ls | wc`,
+		"cd x; echo 'me:hunter2' | sudo chpasswd":            "cd x; echo 'me:" + leftOut + "' | sudo chpasswd",
+		"curl -d 'user=me&password=sesame' h":                "curl -d 'user=me&password=" + leftOut + "' h",
+		"open https://h/x?password=sesame&a=b now":           "open https://h/x?password=" + leftOut + "&a=b now",
 		"ssh-keygen -N hunter2 -f k":                         "ssh-keygen -N " + leftOut + " -f k",
 		"git clone https://me:hunter2@h/x with curl -u a:b1": "git clone https://me:[umbra-left-out:password]@h/x with curl -u a:" + leftOut,
 	} {
@@ -43,7 +48,7 @@ func TestRedactSaid(t *testing.T) {
 		"rename password to password2", "the password is in config1.yml", "password: $DB_PASSWORD1", "password: <your password1>", "func password(v1 string)",
 		"the token is expired since 2026-11-29", "the key is src/a1/b2.go", "the key of commit 3f81b27c", "PASSWORD=$(cat f) make", "zip -r a.zip dir1", "http is not https2",
 		"add a login page, then run make -p 4", "PASSWORD_MIN=12345678", "write docs/password.md: reset1 is explained there",
-		"the cookie is set by login2", "a\r\n\r\nb\n\n  c", "key: value1", "what does mysql -p do?",
+		"the cookie is set by login2", "a\r\n\r\nb\n\n  c", "key: value1", "what does mysql -p do?", "echo a | wc | sort", `echo "$PW" | docker login --password-stdin`, "cat f | gh auth login --with-token", "echo && x=1&y=2", "a | b | | c", "|", "echo |",
 	} {
 		if got := RedactSaid(text); got != text {
 			t.Errorf("%q became %q", text, got)
