@@ -36,6 +36,7 @@ func experiments() []experiment {
 		{[]string{"P12"}, measureMany},
 		{[]string{"P14"}, measureCommit},
 		{[]string{"P15"}, measureSearch},
+		{[]string{"P16"}, measurePruned},
 	}
 }
 

@@ -23,6 +23,7 @@ var goals = []goal{
 	{"P13", "`umbra --version`", "≤ 5 × a Go hello"},
 	{"P14", "`git commit` of 1 file with the hooks of `umbra hooks install git`, snapshot included", "adds ≤ 15 ms"},
 	{"P15", "a search in conversations, indexed, for words, pairs of words and phrases that were said somewhere", "p95 ≤ 50 ms; index ≤ 10 % of the text; ≤ 100 MB of memory"},
+	{"P16", "a prune of 10,000 snapshots of T10k by the default policy, with 5 MB files among them that were written anew, while an agent works", "a hook's p95 ≤ 20 ms; repository ≤ 1.1 × what a fresh `git gc` gives; every kept snapshot restores exactly"},
 }
 
 func goalOf(id string) goal {

@@ -22,8 +22,10 @@ func main() { os.Exit(lab.Main("bench", run)) }
 type options struct {
 	quick bool
 	dir   string
-	text  int      // MB of conversations that are searched
-	only  []string // goals, all if empty
+	text  int // MB of conversations that are searched
+	// snapshots is how many P16 prunes.
+	snapshots int
+	only      []string // goals, all if empty
 }
 
 func parse(args []string) (options, error) {
@@ -35,6 +37,7 @@ func parse(args []string) (options, error) {
 	}
 	flags.BoolVar(&o.quick, "quick", false, "few samples, no tree of 100,000 files: to try out, not to quote")
 	flags.IntVar(&o.text, "text", 400, "MB of conversations that P15 searches; with --quick a tenth")
+	flags.IntVar(&o.snapshots, "snapshots", 10_000, "snapshots of the history that P16 prunes; with --quick a tenth")
 	flags.StringVar(&o.dir, "dir", os.TempDir(), "where trees and repositories are made, and removed at the end (30 GB)")
 	// Flags are taken after goals too.
 	for rest := args; ; {
