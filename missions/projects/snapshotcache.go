@@ -18,8 +18,9 @@ type snapshotCache struct {
 }
 
 // MaxCachedSnapshots bounds what is remembered, at less than 1 KiB each. Beyond it all
-// is forgotten: whoever walks further than that pays for it.
-const MaxCachedSnapshots = 8192
+// is forgotten: whoever walks further than that pays for it. A mission of 10,000 snapshots
+// is to fit in.
+const MaxCachedSnapshots = 16384
 
 func newSnapshotCache() *snapshotCache {
 	return &snapshotCache{ByID: map[gitstore.ID]*gitstore.Snapshot{}}
