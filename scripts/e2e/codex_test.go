@@ -197,6 +197,8 @@ func TestCodexSubagent(t *testing.T) {
 	if content(t, sub) != before {
 		t.Error("the source's subagent has heard of it")
 	}
+	p.findsInSubagent(t, "sub said", "answers", "source")
+	p.findsInSubagent(t, "sub again", "answers", "branched")
 	if left, err := filepath.Glob(filepath.Join(p.home, ".codex", "archived_sessions", "*")); err != nil || len(left) > 0 {
 		t.Errorf("left in the archive: %q, %v", left, err)
 	}

@@ -122,6 +122,7 @@ func TestCopilotByHand(t *testing.T) {
 	if made := content(t, filepath.Join(p.repo, "sub.txt")); len(list) != 1 || list[0].Turn != 3 || !strings.HasSuffix(made, `"sub\n"`) {
 		t.Fatalf("a subagent made %q, and then the missions are %+v", made, list)
 	}
+	p.findsInSubagent(t, "sub.txt", "commands", "hand")
 	hooks := filepath.Join(p.home, ".copilot", "hooks", "umbra.json")
 	installed, err := os.ReadFile(hooks)
 	if err != nil {

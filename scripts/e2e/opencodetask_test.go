@@ -23,6 +23,7 @@ func TestOpenCodeSubagent(t *testing.T) {
 	p.asks("source", "bravo, please "+task(p.subagent("source"), "two, please [[say sub again]]")+" [[say bravo done]]")
 	p.umbra("fork", "source@1", "--name", "past", "--no-launch")
 	p.umbra("fork", "source", "--name", "now", "--no-launch")
+	p.findsInSubagent(t, "sub said", "answers", "source")
 	of := p.mission("source")
 	before := files(t, strings.TrimSuffix(of.SessionPath, ".jsonl"))
 	p.subagentGoesOn("past", "sub again")

@@ -111,6 +111,22 @@ func TestSubagents(t *testing.T) {
 	}
 }
 
+// TestSubagentRecorded reads what a subagent was recorded to say: it begins with a copy of
+// what was said before it was begun, and has no user.
+func TestSubagentRecorded(t *testing.T) {
+	text, err := os.ReadFile("testdata/0.169.0/subagent.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sessionstest.Subagent(t, Adapter{}, "agents/rollout-2026-11-29T07-44-50-01a22643-8be3-72e0-97d8-d3c3d7b09f4c.jsonl", "01a22643-8be3-72e0-97d8-d3c3d7b09f4c",
+		text, "Task name: /root/helper", "sub said")
+	read := Adapter{}.Follow()
+	read.Feed(text)
+	if c := read.Conversation(); len(c.Turns) != 1 || len(c.Turns[0].Tools) != 1 || c.Turns[0].Tools[0].Target != "pwd" {
+		t.Errorf("it is %+v", c.Turns)
+	}
+}
+
 // TestSubagentsImported: Codex takes one subagent after the other out of its
 // archive, of that session alone.
 func TestSubagentsImported(t *testing.T) {

@@ -75,6 +75,7 @@ const (
 	classDone                  // the turn has ended
 	classFailed                // … because the API refused
 	classAborted               // … because the user stopped it
+	classMessage               // of another agent of the team
 	classCompact               // the conversation before is summed up
 )
 
@@ -101,6 +102,8 @@ func (l line) classifyItem() class {
 			return classAnswer
 		}
 		return classOther // a prompt is told of by its own event; the rest is the client's
+	case l.ptype == "agent_message":
+		return classMessage
 	case l.ptype == "reasoning":
 		return classThinking
 	case strings.HasSuffix(l.ptype, "_call_output"), l.ptype == "tool_search_output":
@@ -139,8 +142,11 @@ func (l line) classifyEvent() class {
 
 // prompt is what the user typed.
 func (l line) prompt() string {
-	if l.ptype == "user_message" {
+	switch l.ptype {
+	case "user_message":
 		return l.text("message")
+	case "agent_message":
+		return content(l.get("content"))
 	}
 	return content(jsontext.Lookup(l.get("item"), "content"))
 }

@@ -17,6 +17,7 @@ type parser struct {
 	open  map[string]int // call id → index into the last turn's tools
 	start int64          // where the turn that has begun does, -1 if none has
 	id    string         // of that turn
+	led   bool           // it is a subagent's
 	exact bool           // the turn's tokens are told, not to be summed up
 	stop  int64          // where the line ends that is read
 }
@@ -37,7 +38,7 @@ func (p *parser) line(b []byte, start, stop int64) bool {
 	p.take(l, c, start)
 	if t := p.Last(); t != nil && p.start < 0 {
 		t.Stop = p.stop
-		if at := l.at(); c != classOther && c != classTail && at.After(t.End) {
+		if at := l.at(); c != classOther && c != classTail && c != classMessage && at.After(t.End) {
 			t.End = at
 		}
 		t.Done = p.Conv.State != sessions.StateRunning && len(p.open) == 0
@@ -50,6 +51,7 @@ func (p *parser) take(l line, c class, start int64) {
 	switch c {
 	case classMeta:
 		if p.Conv.ID == "" {
+			p.led = len(jsontext.Lookup(l.get("source"), "subagent")) > 0
 			p.Conv.ID, p.Conv.Cwd = l.text("id"), l.text("cwd")
 		}
 	case classStart:
@@ -59,6 +61,10 @@ func (p *parser) take(l line, c class, start int64) {
 		}
 	case classPrompt:
 		p.prompt(l, start)
+	case classMessage:
+		if p.led { // its agent's: a subagent has no user
+			p.prompt(l, start)
+		}
 	case classAnswer:
 		p.answer(l)
 	case classThinking:

@@ -74,3 +74,18 @@ func TestOpen(t *testing.T) {
 		}
 	}
 }
+
+// TestForkStealsNoContinue: pi --continue takes the newest session of the directory it is
+// started in, and a fork's is in no other's; nor does a session have files beside its own
+// that a copy could bring along.
+func TestForkStealsNoContinue(t *testing.T) {
+	env := sessions.Environ{Home: "/h"}
+	const id, other = "01a22376-bf4b-74ec-92a6-e57b6fa81185", "01a22376-bf4b-74ec-92a6-e57b6fa81186"
+	source, copied := (Adapter{}).Path(env, "/w/é", id), (Adapter{}).Path(env, "/w/forks/é", other)
+	if filepath.Dir(source) == filepath.Dir(copied) || filepath.Dir(source) != "/h/.pi/agent/sessions/--w-é--" {
+		t.Errorf("the source is %s, the fork %s", source, copied)
+	}
+	if _, sided := any(Adapter{}).(sessions.Sided); sided {
+		t.Error("sessions have side files: which of them belong to a cut?")
+	}
+}
