@@ -36,9 +36,15 @@ type ForkRequest struct {
 	NoWait     bool          `json:"no_wait,omitempty"`
 	Timeout    time.Duration `json:"timeout,omitempty"` // of waiting for idle; 0 is 5 minutes
 	Launching  bool          `json:"launching"`
-	Yes        bool          `json:"yes,omitempty"` // copy ignored files above the limit
-	Force      bool          `json:"force,omitempty"`
+	// Scratch is the id of the mission for which umbra bisect searches: the fork is a workspace of
+	// that search, and goes for good with it.
+	Scratch string `json:"scratch,omitempty"`
+	Yes     bool   `json:"yes,omitempty"` // copy ignored files above the limit
+	Force   bool   `json:"force,omitempty"`
 }
+
+// SearchCheck is what says of a check that it runs for umbra bisect, in a search for a mission.
+func SearchCheck(mission string) string { return "bisect-" + mission }
 
 // Check reports what contradicts itself in a request, or is missing.
 func (r ForkRequest) Check() error {

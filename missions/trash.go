@@ -15,6 +15,9 @@ type RemoveRequest struct {
 	MadeOnly  bool     `json:"made_only,omitempty"` // with Workspace: one that Umbra has not made stays, and is no error
 	Preview   bool     `json:"preview,omitempty"`
 	Force     bool     `json:"force,omitempty"`
+	// Scratch removes forks that a search has made, for good: see ForkRequest. It has no effect
+	// beside other flags, and any other mission is KindConflict.
+	Scratch bool `json:"scratch,omitempty"`
 }
 
 // OnlyReads reports whether a request changes nothing.

@@ -1,6 +1,7 @@
 package bisect
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -26,7 +27,7 @@ func (b *bisector) try(p point) (check missions.Check, last string, err error) {
 }
 
 // runningName is what says that commands of a mission's search run.
-func (b *bisector) runningName() string { return "bisect-" + b.mission.ID }
+func (b *bisector) runningName() string { return missions.SearchCheck(b.mission.ID) }
 
 func (b *bisector) runCheck(m missions.Mission, output string) (check missions.Check, err error) {
 	running, err := checks.Begin(b.c.Context, b.home, b.runningName())
@@ -56,7 +57,10 @@ func (b *bisector) makeScratch(p point) (m missions.Mission, err error) {
 		return m, err
 	}
 	// Another command than the agent's: the files alone are forked, and no conversation.
-	made, err := b.svc.Fork(b.c.Context, missions.ForkRequest{Caller: b.caller, From: p.entry.ID, Name: name, Command: []string{"true"}, NoWait: true, Yes: true})
+	made, err := b.svc.Fork(b.c.Context, missions.ForkRequest{
+		Caller: b.caller, From: p.entry.ID, Name: name, Command: []string{"true"}, NoWait: true, Yes: true,
+		Scratch: b.mission.ID,
+	})
 	if err != nil {
 		return m, err
 	}
@@ -64,23 +68,17 @@ func (b *bisector) makeScratch(p point) (m missions.Mission, err error) {
 	return m, b.journal.add(event{Scratch: m.ID}) // by which it is found from any project
 }
 
-// removeScratch removes a workspace, by its name or id, for good, whatever the command left in it.
+// removeScratch removes a workspace, by its name or id, for good, whatever the command left in
+// it. A mission that is no workspace of a search, or no more, stays.
 func (b *bisector) removeScratch(name string) {
 	b.forking.Lock()
 	defer b.forking.Unlock()
 	ctx := context.WithoutCancel(b.c.Context)
-	removed, err := b.svc.Remove(ctx, missions.RemoveRequest{Caller: b.caller, Missions: []string{name}, Workspace: true, Force: true})
-	var ids []string
+	removed, err := b.svc.Remove(ctx, missions.RemoveRequest{Caller: b.caller, Missions: []string{name}, Scratch: true})
 	for _, m := range removed.Missions {
-		ids = append(ids, m.ID)
-	}
-	if err == nil && len(ids) > 0 {
-		_, err = b.svc.Trash(ctx, missions.TrashRequest{Caller: b.caller, Missions: ids, Empty: true})
-	}
-	for _, id := range ids {
-		_ = os.Remove(b.home.CheckOutputFile(id)) // what the last line was is said already
+		_ = os.Remove(b.home.CheckOutputFile(m.ID)) // what the last line was is said already
 	}
 	if err != nil && missions.AsError(err).Kind != missions.KindNotFound {
-		b.say("note: a workspace of the search stays: %s; umbra mission rm --workspace %s", missions.AsError(err).Message, name)
+		b.say("note: a workspace of the search stays: %s; %s", missions.AsError(err).Message, cmp.Or(missions.AsError(err).Hint, "umbra doctor --fix"))
 	}
 }

@@ -329,10 +329,15 @@ func (k *maker) fill(ctx context.Context) (*written, error) {
 // makeDirectory makes the directory, or takes the empty one that is there.
 func (k *maker) makeDirectory() error {
 	dir := k.doc.Directory
-	if err := os.MkdirAll(filepath.Dir(dir), 0o777); err != nil {
-		return err
+	var err error
+	for range 3 { // the parent may go meanwhile, with the last fork in it
+		if err = os.MkdirAll(filepath.Dir(dir), 0o777); err != nil {
+			return err
+		}
+		if err = os.Mkdir(dir, 0o777); !errors.Is(err, fs.ErrNotExist) {
+			break
+		}
 	}
-	err := os.Mkdir(dir, 0o777)
 	if errors.Is(err, fs.ErrExist) {
 		if !k.doc.Existed {
 			k.doc.Existed = true // and not by this fork

@@ -51,6 +51,7 @@ func (e *Examiner) Doctor(ctx context.Context, r missions.DoctorRequest) (missio
 		return x.Result, err
 	}
 	x.checkChecks(ctx)
+	x.reportAll(e.leftScratches(ctx))
 	x.checkRoom()
 	x.reportAll(e.rooms.Hooks.Check(ctx))
 	if problem := e.ConfigProblem(); problem != nil {

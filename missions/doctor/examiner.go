@@ -34,6 +34,7 @@ type Rooms struct {
 	Remotes       *remotes.Carrier
 	Prunes        *prunes.Pruner
 	Imports       *imports.Importer
+	Bin           *trash.Bin
 	Emptier       *trash.Emptier
 	Retirer       *retires.Retirer
 	Searches      *searches.Searcher

@@ -105,6 +105,29 @@ func (x *Examination) checkChecks(ctx context.Context) {
 	}
 }
 
+// leftScratches are the workspaces of searches that were killed, with how they are removed.
+func (e *Examiner) leftScratches(ctx context.Context) (list []missions.Finding) {
+	for _, left := range e.rooms.Bin.LeftScratches() {
+		m := left.Mission
+		problem := missions.Problem{Invariant: "I6", Project: m.Project.Name, Mission: m.Name, Message: "umbra bisect was killed and has left this workspace"}
+		list = append(list, missions.Finding{Problem: problem, Mend: func() error { return e.rooms.Bin.RemoveLeftScratch(ctx, left) }})
+	}
+	return list
+}
+
+// removeLeftScratches removes the workspaces of searches that were killed, with what runs there.
+func (e *Examiner) removeLeftScratches(ctx context.Context) {
+	for _, left := range e.rooms.Bin.LeftScratches() {
+		_, err := checks.EndLeft(ctx, e.Home, missions.SearchCheck(left.Mission.Scratch))
+		if err == nil {
+			err = e.rooms.Bin.RemoveLeftScratch(ctx, left)
+		}
+		if err != nil && ctx.Err() == nil {
+			e.Logger.Warn("remove what a search has left", "mission", left.Mission.Name, "error", err)
+		}
+	}
+}
+
 // noteSetAside notes the damaged files that were set aside in a project, now or before.
 func (x *Examination) noteSetAside(p *projects.Project) {
 	dir := upkeep.DamagedDir(p.Store)

@@ -377,7 +377,7 @@ func (j *forkJob) buildMission() (*projects.Mission, error) {
 		CreatedAt: now, UpdatedAt: now, Parent: &missions.Parent{Mission: j.moment.ID, Snapshot: s.ID.String()},
 		Subdir: j.subdir(), EnvNames: j.request.EnvNames, LastPrompt: said.LastPrompt, LastTool: said.LastTool,
 		Session: j.placedSession.ID, TurnPosition: then.TurnPosition,
-		Withheld: j.Made.Withheld, Contest: j.request.Contest,
+		Withheld: j.Made.Withheld, Contest: j.request.Contest, Scratch: j.request.Scratch,
 	}
 	if len(j.request.Command) > 0 {
 		m.Command, m.Agent, m.FreshCommand = j.request.Command, j.forker.AgentOf(j.request.Command), true

@@ -169,7 +169,7 @@ func New(o Options) (*Service, error) {
 	s.Examiner = doctor.New(d, doctor.Rooms{
 		Conversations: s.Library, Snapshots: s.Taker, Presence: s.Observer, Agents: s.Launcher,
 		Restores: s.Restorer, Handovers: s.Scheduler, Forks: s.Forker, Hooks: s.Installer, Remotes: s.Carrier, Prunes: s.Pruner,
-		Imports: s.Importer, Emptier: s.Emptier, Retirer: s.Retirer, Searches: s.Searcher,
+		Imports: s.Importer, Bin: s.Bin, Emptier: s.Emptier, Retirer: s.Retirer, Searches: s.Searcher,
 	})
 	// What runs up: lower rooms are handed what upper ones do.
 	d.FinishCutOff, d.Rebind = s.Restorer.RecoverUnfinishedRestores, s.Mover.Rebind

@@ -56,6 +56,7 @@ type Stored struct {
 	CreatedAt          time.Time        `json:"created_at"`
 	UpdatedAt          time.Time        `json:"updated_at"`
 	Parent             *missions.Parent `json:"parent,omitempty"`
+	Scratch            string           `json:"scratch,omitempty"`  // the mission that a search is for, whose workspace this is
 	Session            string           `json:"session,omitempty"`  // the session it goes on in
 	FormerSessions     []string         `json:"sessions,omitempty"` // those before, oldest first
 	Diverged           bool             `json:"diverged,omitempty"`

@@ -34,6 +34,15 @@ func (b *Bin) Remove(ctx context.Context, r missions.RemoveRequest) (missions.Re
 	if err != nil {
 		return result, err
 	}
+	if r.Scratch {
+		for _, m := range list {
+			if err := b.removeScratch(ctx, m); err != nil {
+				return result, err
+			}
+			result.Missions = append(result.Missions, b.presence.MissionView(m))
+		}
+		return result, nil
+	}
 	for _, m := range list {
 		if fork := b.SideForkOf(m); fork != nil && !r.Force {
 			return result, missions.Errorf(missions.KindBusy, "leave it first: umbra fork exit "+fork.Name,
@@ -258,7 +267,11 @@ func (b *Bin) removeMission(ctx context.Context, m *projects.Mission, r missions
 // moveMission is removeMission without what its agent and its checks have printed.
 func (b *Bin) moveMission(ctx context.Context, m *projects.Mission, r missions.RemoveRequest, leaver int, result *missions.RemoveResult) error {
 	if r.Workspace && m.Binding.MadeByUmbra && m.Binding.Fork != nil && !isWorkspaceMoved(m) {
-		if err := b.TrashWorkspace(ctx, m, leaver, result); err != nil {
+		move := b.TrashWorkspace
+		if r.Scratch {
+			move = b.moveWorkspace // without a last snapshot
+		}
+		if err := move(ctx, m, leaver, result); err != nil {
 			return err
 		}
 	}

@@ -25,6 +25,14 @@ func (b *Bin) TrashWorkspace(ctx context.Context, m *projects.Mission, leaver in
 	if _, err := b.snapshots.SubmitRequest(ctx, m.Project, m.ID, &snapshots.Request{Take: &missions.TakeSnapshot{Trigger: missions.TriggerManual, Message: "before the removal", OnlyIfChanged: true}}); err != nil {
 		return err
 	}
+	return b.moveWorkspace(ctx, m, leaver, result)
+}
+
+// moveWorkspace is TrashWorkspace without that snapshot.
+func (b *Bin) moveWorkspace(ctx context.Context, m *projects.Mission, leaver int, result *missions.RemoveResult) error {
+	if m.IsWorkspaceGone() {
+		return b.trashWorkspaceRemains(ctx, m, result)
+	}
 	trash := b.Home.Path("trash", m.ID)
 	if err := disk.MakeDirs(b.Home.Dir, trash); err != nil {
 		return err
