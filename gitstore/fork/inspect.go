@@ -28,9 +28,6 @@ type Holdings struct {
 	Commits []string `json:"commits,omitempty"`
 }
 
-// Empty tells whether nothing would be lost.
-func (h Holdings) Empty() bool { return len(h.Ignored)+len(h.Uncaptured)+len(h.Commits) == 0 }
-
 // Inspect tells what would be lost with a fork's workspace. Of newest, the
 // fork's own newest snapshot, Store, Tree, Rules and Skipped are used. A
 // workspace that is gone, or not the one that was made, holds no files.

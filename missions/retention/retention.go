@@ -43,11 +43,6 @@ const (
 	Daily     Reason = "daily"
 )
 
-// Reasons are all reasons, in the order in which people are told.
-func Reasons() []Reason {
-	return []Reason{Tip, Last, Within, Hourly, Daily, Start, ForkPoint, Pinned, Undo, Said, Unpushed, InUse, Shared, Merged, SameTurn}
-}
-
 // Snapshot is what the decision needs of a snapshot.
 type Snapshot struct {
 	ID gitstore.ID
