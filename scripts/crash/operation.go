@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/umbra-vcs/umbra/scripts/crash/carried"
 	"github.com/umbra-vcs/umbra/scripts/lab"
 )
 
@@ -83,6 +84,10 @@ func operations() []operation {
 		{name: "report taken back", prepare: untelling},
 		{name: "repack", daemon: true, prepare: repacking},
 		{name: "prune", inside: true, prepare: pruning},
+		{name: "push", inside: true, prepare: carrying((*carried.Mission).Pushing)},
+		{name: "fetch", inside: true, prepare: carrying((*carried.Mission).Fetching)},
+		{name: "export", inside: true, prepare: carrying((*carried.Mission).Exporting)},
+		{name: "import of a file", inside: true, prepare: carrying((*carried.Mission).Importing)},
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/umbra-vcs/umbra/scripts/crash/carried"
 	"github.com/umbra-vcs/umbra/scripts/lab"
 	"github.com/umbra-vcs/umbra/scripts/patience"
 )
@@ -42,10 +43,11 @@ type world struct {
 
 // A cast has what some scenes need beside the world's mission, each nil until one is needed.
 type cast struct {
-	talk  *talk
-	chat  *chat
-	stage *stage
-	aged  *aged
+	talk    *talk
+	chat    *chat
+	stage   *stage
+	aged    *aged
+	carried *carried.Mission
 }
 
 // newWorld makes one below dir.
