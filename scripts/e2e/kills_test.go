@@ -78,10 +78,11 @@ func TestSideForkKills(t *testing.T) {
 				t.Run(strings.Join([]string{agent, row.step, row.point, string(v)}, "/"), func(t *testing.T) {
 					t.Parallel()
 					p := newPersonHeld(t, client(t))
+					k := p.killer()
 					if agent != "claude" {
 						p.umbra("hooks", "install", agent)
 					}
-					(&sideForkLife{killer: p.killer().launches(), row: row, victim: v}).run()
+					(&sideForkLife{killer: k.launches(), row: row, victim: v}).run()
 				})
 			}
 		}
@@ -236,6 +237,16 @@ func (l *sideForkLife) promotes() {
 	l.p.Helper()
 	prompt := l.useTool("keep", "save_context", "{}")
 	l.killAt(l.victim, l.row.point, func(reached func() bool) {
+		if l.p.client.Agent != "claude" { // which ask in forms of their own
+			cmd, cancel := l.p.command(l.p.repo, "umbra", "promote", l.fork.mission, "--keep")
+			l.p.Cleanup(cancel)
+			if err := cmd.Start(); err != nil {
+				l.p.Fatal(err)
+			}
+			l.p.Cleanup(func() { _ = cmd.Wait() }) // it may have failed, with the daemon
+			l.p.wait("the daemon to be at "+l.row.point, reached)
+			return
+		}
 		l.enters(prompt, "the agent to ask", func() bool { return reached() || strings.Contains(l.screen(), "requests your input") })
 		l.saysYes(reached)
 	})
