@@ -35,6 +35,20 @@ func TestGitDirectoriesOfAnyName(t *testing.T) {
 			l.git(l.path("all/.bare"), "worktree", "add", "-q", l.path("all/tree"), "-b", "tree")
 			l.git(l.path("all/.bare"), "worktree", "add", "-q", l.path("all/.bare/inside"), "-b", "inside")
 		},
+		"borrowed from a repository": func(l *lab) {
+			l.git(l.root, "clone", "-q", "--mirror", ".", "all/mirror")
+			l.write(".git/objects/info/alternates", "../../all/mirror/objects\n")
+		},
+		"borrowed from a directory, by a borrowed one": func(l *lab) {
+			l.git(l.root, "init", "-q", "--bare", "all/mirror")
+			l.must(os.CopyFS(l.path("deep/objects"), os.DirFS(l.path(".git/objects"))))
+			l.write("all/mirror/objects/info/alternates", l.path("deep/objects")+"\n")
+			l.write(".git/objects/info/alternates", l.path("all/mirror/objects")+"\n")
+		},
+		"borrowed by a nested repository": func(l *lab) {
+			l.git(l.root, "clone", "-q", "--bare", ".", "zzz")
+			l.git(l.root, "clone", "-q", "--shared", "zzz", "nested")
+		},
 	} {
 		t.Run(what, func(t *testing.T) {
 			l := newLab(t, Settings{})
@@ -67,6 +81,34 @@ func TestGitDirectoriesOfAnyName(t *testing.T) {
 				l.scanner.Accept(r)
 			}
 		})
+	}
+}
+
+// TestRepositoryThatBeginsToBorrow: from then on the lender is no file.
+func TestRepositoryThatBeginsToBorrow(t *testing.T) {
+	l := newLab(t, Settings{})
+	l.gitInit()
+	l.git(l.root, "init", "-q", "nested")
+	l.git(l.root, "init", "-q", "--bare", "one.git")
+	l.git(l.root, "init", "-q", "--bare", "two.git")
+	repo, err := usergit.Discover(l.root)
+	l.must(err)
+	l.rules, err = LoadRules(Sources{Root: l.root, Repository: repo})
+	l.must(err)
+	before := l.walk()
+	for _, lender := range []string{"one.git/HEAD", "two.git/HEAD"} {
+		if _, ok := l.files(before)[lender]; !ok {
+			t.Errorf("%s is not captured before anything borrows from there", lender)
+		}
+	}
+	l.scanner.Accept(before)
+	l.write(".git/objects/info/alternates", "../../one.git/objects\n")
+	l.write("nested/.git/objects/info/alternates", "../../../two.git/objects\n")
+	l.rules, err = l.rules.Refresh()
+	l.must(err)
+	after := l.walk()
+	for path := range l.files(after) {
+		t.Errorf("captured %s", path)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
+	"github.com/umbra-vcs/umbra/gitstore/objects"
 	"github.com/umbra-vcs/umbra/gitstore/usergit"
 )
 
@@ -53,6 +54,11 @@ func nestedAt(root, path string, rules *Rules, old *nested) (*nested, error) {
 	switch {
 	case err == nil:
 		n.isRepository, n.dirs = true, gitDirs(repo)
+		for _, file := range alternates(repo) {
+			if err := n.note(file); err != nil {
+				return nil, err
+			}
+		}
 		return n, n.read(repo, rules, path, old)
 	case errors.Is(err, usergit.ErrNoRepository), errors.As(err, &damaged), vanished(err), errors.Is(err, unix.ENAMETOOLONG), errors.Is(err, unix.ELOOP):
 		// A .git that leads nowhere makes no repository, for Git neither.
@@ -156,8 +162,11 @@ func gitDirs(repo *usergit.Repository) []usergit.Identity {
 	if repo.CommonDir != "" && repo.CommonDir != repo.GitDir {
 		add(repo.CommonDir)
 	}
+	for _, dir := range lenders(repo) {
+		add(dir)
+	}
 	for _, dir := range []string{repo.GitDir, repo.CommonDir} {
-		for _, part := range []string{"objects", "refs", "logs", "modules"} {
+		for _, part := range []string{"objects", "objects/pack", "refs", "reftable", "logs", "modules", "worktrees", "lfs", "annex"} {
 			at := filepath.Join(dir, part)
 			if info, err := os.Lstat(at); err == nil && info.Mode()&os.ModeSymlink != 0 {
 				if real, err := filepath.EvalSymlinks(at); err == nil {
@@ -167,6 +176,48 @@ func gitDirs(repo *usergit.Repository) []usergit.Identity {
 		}
 	}
 	return list
+}
+
+// lenders are the directories whose objects a repository borrows: whole repositories, as
+// a mirror that it was cloned with reference to, or nothing but objects. What a restore
+// took from one of them would be gone from the borrower's history.
+func lenders(repo *usergit.Repository) (list []string) {
+	for n, dir := range borrowed(repo) {
+		if n > 0 {
+			if isRepository(filepath.Dir(dir)) {
+				dir = filepath.Dir(dir)
+			}
+			list = append(list, dir)
+		}
+	}
+	return list
+}
+
+// borrowed are the directories of objects that a repository has, its own first. A list
+// that can't be read names none, for Git neither.
+func borrowed(repo *usergit.Repository) []string {
+	if repo == nil || repo.CommonDir == "" {
+		return nil
+	}
+	list, _ := objects.Alternates(filepath.Join(repo.CommonDir, "objects"))
+	return list
+}
+
+// alternates are the files that say so.
+func alternates(repo *usergit.Repository) (list []string) {
+	for _, dir := range borrowed(repo) {
+		list = append(list, filepath.Join(dir, "info", "alternates"))
+	}
+	return list
+}
+
+func isRepository(dir string) bool {
+	for _, part := range []string{"HEAD", "refs"} {
+		if _, err := os.Lstat(filepath.Join(dir, part)); err != nil {
+			return false
+		}
+	}
+	return true
 }
 
 // reserved are the directories that a capture passes over: those it is told of, the

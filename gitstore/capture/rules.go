@@ -126,6 +126,11 @@ func load(sources Sources, before *Rules) (*Rules, error) {
 		return nil, err
 	}
 	r.gitDirs = gitDirs(sources.Repository)
+	for _, file := range alternates(sources.Repository) {
+		if _, err := r.read(file, os.Stat); err != nil && passableFile(err) != nil {
+			return nil, err
+		}
+	}
 	if sources.Repository != nil {
 		if err := r.readRepository(sources.Repository, before); err != nil {
 			return nil, err
