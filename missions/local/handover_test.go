@@ -407,16 +407,17 @@ func TestHandoverWithoutAWorkspace(t *testing.T) {
 	_ = k.agent.Process.Kill()
 	_, err := k.local.CompleteHandover(context.Background(), k.state(), h.ID)
 	k.fails("restore", err, missions.KindFailed)
-	if m := k.state(); !m.Live.Handover.Done || !strings.Contains(m.Live.Handover.Banner, "was not done: workspace moved or not visible") {
+	why := "the workspace of mission live, " + k.dir + ", is in " + k.dir + "-away now"
+	if m := k.state(); !m.Live.Handover.Done || !strings.Contains(m.Live.Handover.Banner, "was not done: "+why) {
 		t.Errorf("the handover is %+v", m.Live.Handover)
 	}
 	next := k.end()
-	for _, said := range []string{"umbra: restore ", " was not done: workspace moved", "live could not be launched again: workspace moved", "\n  umbra mission resume live"} {
+	for _, said := range []string{"umbra: restore ", " was not done: " + why, "live could not be launched again: " + why, "\n  umbra mission resume live"} {
 		if next.Do != missions.DoExit || !strings.Contains(next.Banner, said) {
 			t.Errorf("next %+v, does not say %q", next, said)
 		}
 	}
-	if m := k.state(); missions.StateOf(m.Lifecycle) != missions.StateClosed || m.Live.Handover != nil || !strings.Contains(m.LastError, "not visible") {
+	if m := k.state(); missions.StateOf(m.Lifecycle) != missions.StateClosed || m.Live.Handover != nil || m.LastError != why {
 		t.Errorf("the mission is %s, %q", missions.StateOf(m.Lifecycle), m.LastError)
 	}
 	if err := os.Rename(k.dir+"-away", k.dir); err != nil {
