@@ -198,7 +198,7 @@ func writeOverlaps(p *print.Printer, list []missions.Overlap) {
 	}
 }
 
-// writeLeftOut says what a project's own file keeps out of a mission's snapshots.
+// writeLeftOut prints the paths that .umbra.yml keeps out of a mission's snapshots.
 func writeLeftOut(p *print.Printer, o missions.LeftOutFiles) {
 	names := make([]string, len(o.Paths))
 	for i, path := range o.Paths {
@@ -210,8 +210,8 @@ func writeLeftOut(p *print.Printer, o missions.LeftOutFiles) {
 	p.Folded("left out of " + print.Clean(o.Mission) + " by " + print.Clean(o.File) + ": " + strings.Join(names, ", "))
 }
 
-// writeWalks says how often a workspace was walked, and what came of it; on a terminal
-// without the reason of the last walk.
+// writeWalks prints how often a workspace was walked, and how many missed changes that found.
+// On a terminal it leaves out the reason of the last walk.
 func writeWalks(p *print.Printer, w missions.WorkspaceWalks) {
 	found := "nothing missed"
 	if w.Corrected > 0 {

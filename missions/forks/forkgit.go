@@ -54,8 +54,8 @@ func (j *forkJob) addSourceGit(_ context.Context, source *fork.Source) error {
 }
 
 // sourceRepository finds the user's repository: by the source's live workspace, else by
-// the directory that the project was first seen in. That may have been one of many
-// worktrees, and gone: the repository is what all of them have in common.
+// the directory that the project was first seen in. That directory may have been a worktree
+// that is gone by now: then the common directory of all worktrees is the repository.
 func (j *forkJob) sourceRepository(live string) (*usergit.Repository, error) {
 	if live != "" {
 		return usergit.Discover(live)

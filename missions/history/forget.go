@@ -11,8 +11,9 @@ import (
 	"github.com/umbra-vcs/umbra/missions/home"
 )
 
-// Forget says which snapshots hold a path. The path stays in them, since their ids would
-// change: the error, whose details are the result, says what is to be done instead.
+// Forget lists the snapshots that hold a path. It removes the path from none, since that would
+// change their ids. So a path that was found is an error: its hint lists what to do instead,
+// and its details are the result.
 func (rd *Reader) Forget(ctx context.Context, r missions.ForgetRequest) (missions.Holders, error) {
 	found, err := rd.holders(ctx, r)
 	if err != nil {
@@ -61,9 +62,9 @@ func describeHolders(list []missions.Holder) string {
 	return strings.Join(texts, "; ")
 }
 
-// forgettingSteps are what the user is to do about a secret, in order. Secrets are the
-// patterns that are configured, caches the directory of what is known of files: what
-// snapshots held is captured on by it.
+// forgettingSteps are what the user is to do about a secret, in order. secrets are the
+// configured patterns. caches is the directory of the stat caches: as long as they are there,
+// files that snapshots held stay captured, whatever a new rule says.
 func forgettingSteps(found missions.Holders, secrets []string, caches string) []string {
 	steps := []string{"have the secret replaced where it was issued: whoever read a snapshot, the conversation or a backup may have it"}
 	if found.Captured {
@@ -97,8 +98,8 @@ func forgettingSteps(found missions.Holders, secrets []string, caches string) []
 		"umbra doctor says then that they are gone, and how to say that you know; after that, what the journal has of them goes with:", "umbra doctor --fix")
 }
 
-// forgettingElsewhere is what is to be done about a remote. Ids of what was fetched from it are
-// those of another home: all of it can be forgotten here, and nothing in it changed.
+// forgettingElsewhere is what is to be done about a remote. Fetched missions can only be
+// forgotten as a whole: their ids belong to another home, so nothing in them can be changed.
 func forgettingElsewhere(to missions.PushedTo) (steps []string) {
 	if to.File != "" {
 		steps = append(steps, "the file "+to.File+" has it, and so has whoever has a copy: remove it")
@@ -113,8 +114,8 @@ func forgettingElsewhere(to missions.PushedTo) (steps []string) {
 	return steps
 }
 
-// keepingOut are the commands that keep paths out of snapshots to come. A pattern of
-// secrets is of files: a directory, whose path ends in a slash, gets a rule.
+// keepingOut are the commands that keep paths out of later snapshots. capture.secrets matches
+// files only: a directory, whose path ends in a slash, gets a line in .umbraignore.
 func keepingOut(paths, secrets []string) (steps []string) {
 	files, rules := slices.Clone(secrets), []string{}
 	for _, path := range paths {
@@ -137,5 +138,5 @@ func keepingOut(paths, secrets []string) (steps []string) {
 	return steps
 }
 
-// literalPattern takes the meaning from what means something in a pattern.
+// literalPattern escapes the characters that have a meaning in a pattern.
 var literalPattern = strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`)

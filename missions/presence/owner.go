@@ -6,8 +6,8 @@ import (
 	"github.com/umbra-vcs/umbra/missions/projects"
 )
 
-// LateSnapshotGrace is how late a late snapshot may be and still count for what its
-// turn has done. Later, others may have been at work.
+// LateSnapshotGrace is how late a snapshot may be taken and still count as its turn's work.
+// After that, others may have changed files.
 const LateSnapshotGrace = time.Minute
 
 // Making says whose the changes between two neighbouring snapshots are.
@@ -28,10 +28,10 @@ func (m Making) Any() bool { return m.all || m.others != nil }
 // Path reports whether the mission has made what changed at a path, and nobody else.
 func (m Making) Path(path string) bool { return m.all || m.others != nil && !m.others[path] }
 
-// WhoMade says what of the changes between two neighbouring snapshots a mission has made
-// itself: in a turn, by an operation such as a restore, or while its command ran that has
-// no turns. hasTurns is whether the mission has turns at all. Of what was pruned in
-// between, the pruning has noted it.
+// WhoMade tells which changes between two neighbouring snapshots the mission has made itself:
+// in a turn, by an operation such as a restore, or by a command without turns while it ran.
+// hasTurns is whether the mission has turns at all. For snapshots that were pruned in between,
+// it reads the paths that the pruning has noted.
 func WhoMade(p *projects.Project, before, after projects.NumberedSnapshot, hasTurns bool) (Making, error) {
 	if after.PrunedAt.IsZero() {
 		own, err := madeByMission(p, before, after, hasTurns)

@@ -13,21 +13,20 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// How often a file that others change is begun with again, and how long one of them
-// may hold it.
+// How often Change tries again when others change the file, and how long it waits for one
+// that has locked it.
 const (
 	mostAttempts = 100
 	patience     = 10 * time.Second
 )
 
-// Change replaces what a file holds by what change makes of it, durably, and reports
-// whether that is anything else. Nil stands for no file, before and after. A link
-// stays, and what it leads to is written, made or removed. The mode is that of a file
-// that is new. change is called again if the file was changed since it was read, so
-// it must do nothing but that.
-// Of several processes of Umbra's each sees what the others have written; of
-// another program's writing only what falls between the last look at the file and
-// its replacement can be lost, since no program waits for another's lock.
+// Change replaces a file's content by what change makes of it, durably, and reports whether
+// the two differ. Nil stands for no file, before and after. A link stays: its target is
+// written, made or removed. The mode is for a new file. change is called again if the file
+// was changed since it was read, so it must have no other effect.
+//
+// Processes of Umbra's wait for each other, so none loses another's change. Another program
+// does not wait: what it writes between the last read and the replacement is lost.
 func Change(file string, mode fs.FileMode, change func(before []byte) ([]byte, error)) (changed bool, err error) {
 	for range mostAttempts {
 		before, err := Read(file)
@@ -45,10 +44,10 @@ func Change(file string, mode fs.FileMode, change func(before []byte) ([]byte, e
 	return false, fmt.Errorf("change %s: others change it all the time", file)
 }
 
-// same reports whether two contents are one, where nil is none.
+// same reports whether two contents are equal. Nil, no file, differs from an empty one.
 func same(a, b []byte) bool { return (a == nil) == (b == nil) && bytes.Equal(a, b) }
 
-// replace writes what is to be after, unless the file no longer is what it was.
+// replace writes after, unless the file no longer holds before.
 func replace(file string, mode fs.FileMode, before, after []byte) (done bool, err error) {
 	target, err := followed(file)
 	if err != nil {
@@ -75,10 +74,10 @@ func replace(file string, mode fs.FileMode, before, after []byte) (done bool, er
 	return true, nil
 }
 
-// hold locks the directory of a file against others that change something in it by
-// Change. The directory itself is what is locked, so that nothing is left beside
-// the user's file. Where a file system knows no locks of directories (NFS lets none
-// be taken of what can't be written to), the comparison has to do.
+// hold locks a file's directory, so that calls of Change for files in it wait for each other.
+// It locks the directory itself, so that no lock file is left beside the user's file. Some file
+// systems can't lock a directory (NFS locks only what is open for writing): there Change relies
+// on comparing the content.
 func hold(dir string) (release func(), err error) {
 	d, err := os.Open(dir)
 	if err != nil {

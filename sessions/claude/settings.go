@@ -13,10 +13,10 @@ import (
 // other characters than names have is a regular expression of JavaScript.
 const untold = "^(?!(Read|Glob|Grep|NotebookRead|ToolSearch|TodoWrite|TaskCreate|TaskGet|TaskList|TaskUpdate|BashOutput|ListMcpResourcesTool)$)"
 
-// shape names the events that all versions know. 2.0 throws a whole
-// settings file away, the user's own keys with it, if it names one event it
-// does not know, such as PostToolBatch or PermissionRequest. The timeout is in
-// seconds: a hook lets go of the agent after ten.
+// shape names the events that all versions know. 2.0 ignores a whole settings file, with the
+// user's own keys, if the file names an event that 2.0 does not know, such as PostToolBatch or
+// PermissionRequest. The timeout is in seconds, and
+// longer than a hook of Umbra's holds the agent, which is ten.
 func shape() hooks.Shape {
 	return hooks.Shape{
 		Agent:   "claude",

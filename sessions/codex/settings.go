@@ -10,8 +10,8 @@ import (
 	"github.com/umbra-vcs/umbra/sessions/hooks"
 )
 
-// shape names the events that Umbra asks for. The timeout is in seconds: a hook
-// lets go of the agent after ten.
+// shape names the events that Umbra asks for. The timeout is in seconds, and
+// longer than a hook of Umbra's holds the agent, which is ten.
 func shape() hooks.Shape {
 	return hooks.Shape{
 		Agent:   "codex",
@@ -22,8 +22,8 @@ func shape() hooks.Shape {
 	}
 }
 
-// HookFile is hooks.json, which belongs to hooks alone. A project has one, and
-// no other that is not shared.
+// HookFile is hooks.json, which holds nothing but hooks. A project has one. It has no place for
+// hooks that are not shared.
 func (a Adapter) HookFile(env sessions.Environ, scope sessions.Scope, projectDir string) string {
 	if scope == sessions.ScopeUser {
 		return filepath.Join(a.Root(env), "hooks.json")
@@ -48,10 +48,9 @@ func (Adapter) HookCommands(settings []byte) (commands, missing []string, err er
 
 var _ sessions.Truster = Adapter{}
 
-// Distrusted implements sessions.Truster: what Codex has been told to trust is
-// in config.toml, by file, event and place, with a hash of the hook. The hash is
-// Codex's own affair: a hook that was changed since is not told from one that
-// stands as it was.
+// Distrusted implements sessions.Truster. Codex lists the hooks that it trusts in config.toml,
+// by file, event and place, with a hash of the hook. Umbra does not check the hash, so a hook
+// that was changed since counts as trusted.
 func (a Adapter) Distrusted(env sessions.Environ, file string, read func(string) ([]byte, error)) string {
 	c := a.config(env, read)
 	if c.hooksOff {

@@ -22,8 +22,8 @@ func extension() hooks.Script {
 	return hooks.Script{Text: extensionText, First: "// Umbra's extension for pi.", Last: "// The end of Umbra's extension "}
 }
 
-// HookFile is the extension's file. pi runs one of a project once its user trusts that; it
-// knows none that is a project's and unshared.
+// HookFile is the extension's file. pi runs a project's extension once its user trusts the
+// project. A project has no other place for an extension, such as one that is not shared.
 func (a Adapter) HookFile(env sessions.Environ, scope sessions.Scope, projectDir string) string {
 	if scope == sessions.ScopeUser {
 		return filepath.Join(a.Root(env), "extensions", extensionName)
@@ -31,13 +31,13 @@ func (a Adapter) HookFile(env sessions.Environ, scope sessions.Scope, projectDir
 	return filepath.Join(projectDir, ".pi", "extensions", extensionName)
 }
 
-// InstallHooks makes the extension. What its user has added about it stays.
+// InstallHooks makes the extension. Text that its user has added around it stays.
 func (Adapter) InstallHooks(settings []byte, hookCommand string) ([]byte, error) {
 	return extension().Install(settings, hookCommand)
 }
 
-// UninstallHooks takes the extension out, and leaves another's file, and what its user has
-// added, alone.
+// UninstallHooks takes the extension out of its file. A file that is not Umbra's stays as it
+// is, and so does text that its user has added.
 func (Adapter) UninstallHooks(settings []byte) (out []byte, remove bool, err error) {
 	return extension().Uninstall(settings)
 }

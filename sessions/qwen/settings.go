@@ -8,8 +8,8 @@ import (
 	"github.com/umbra-vcs/umbra/sessions/jsontext"
 )
 
-// shape names the events that Umbra asks for. The timeout is in seconds: a hook lets go of
-// the agent after ten.
+// shape names the events that Umbra asks for. The timeout is in seconds, and
+// longer than a hook of Umbra's holds the agent, which is ten.
 func shape() hooks.Shape {
 	return hooks.Shape{
 		Agent: "qwen",
