@@ -50,7 +50,7 @@ func WriteOutcome(p *print.Printer, did string, r missions.RestoreResult) {
 func writeOutcome(p *print.Printer, did string, r missions.RestoreResult, movesBranch bool) {
 	switch {
 	case r.Queued && r.Handover != nil:
-		p.Line("the agent is ended for the %s, and is there again in a moment", did)
+		p.Line("the agent restarts for the %s", did)
 	case r.Queued:
 		p.Line("the agent is in a turn: the %s happens when it ends (umbra undo %s --queued cancels it)", did, print.Clean(r.MissionName))
 	case !r.Done:
@@ -245,11 +245,11 @@ func writeForeseen(p *print.Printer, r missions.RestoreResult) {
 func handoverInWords(how string) string {
 	switch how {
 	case "relaunched":
-		return "is ended and is there again at once, on that conversation; what was typed and not sent is lost"
+		return "restarts at once, with that conversation; text that was typed and not sent is lost"
 	case "type":
-		return "stays as it is until you type in it what is said then"
+		return "stays as it is until you type in it the command that is printed then"
 	case "resume":
-		return "goes on with that conversation when it is resumed"
+		return "continues with that conversation when it is resumed"
 	}
 	return ""
 }

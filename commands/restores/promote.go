@@ -23,11 +23,11 @@ func Promote(remove RemoveForks) *call.Verb {
 merges. Where both changed the same lines you are asked; where nobody can be asked,
 --keep-others keeps what the parent has, --all takes what the fork has (else exit code
 12). What is on disk is kept in a snapshot first, and umbra undo takes a promotion back.
-Its agent is ended for it, and is there again at once, on the fork's conversation. While
-one of the two is in a turn, it is refused (exit code 11); a side fork is promoted when its
-turn ends, and its parent has its terminal again.
-The user's Git is left alone: HEAD, branches and index stay, and commits of the fork are
-named. The fork stays too; on a terminal you are asked whether the parent's forks may go.`,
+The parent's agent restarts at once, with the fork's conversation. While one of the two is
+in a turn, the promotion is refused (exit code 11). A side fork is promoted when its turn
+ends, and its parent's agent gets the terminal back.
+HEAD, branches and index of your repository stay as they are; commits of the fork are
+named. The fork stays too; on a terminal you are asked whether to remove the parent's forks.`,
 		Flags: []flags.Flag{
 			flags.Bool("files-only", "the parent's conversation stays", &r.FilesOnly),
 			flags.Bool("conversation-only", "the parent's files stay", &r.ConversationOnly),

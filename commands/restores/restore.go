@@ -30,15 +30,16 @@ func Restore() *call.Verb {
 		Short: "put files and conversation back as they were at a moment",
 		Long: `What is on disk is kept in a snapshot first; umbra undo takes a restore back.
 The user's Git is left alone: HEAD, branches and index stay.
-An agent that Umbra launched is ended for it, and is there again at once, in its
-terminal, on the restored conversation. In a turn it is refused (exit code 11).
-Prompts that it was sent and had not taken up are printed: not_taken_up in JSON.
-Paths that somebody else changed since, such as you, are asked about. Where nobody can
-be asked, --keep-others keeps them as they are, and --all puts these back too (else
-exit code 12). A path that can't be changed is left and listed (exit code 3).
-What another program writes while a restore runs is kept: with --displaced that is put
-back, all of it or the paths that stand in place of MOMENT. Newer work there is asked
-about.`,
+An agent that Umbra launched restarts at once in its terminal, with the restored
+conversation. While it is in a turn, the restore is refused (exit code 11).
+Prompts that were sent to it and that it had not begun to answer are printed:
+not_taken_up in JSON.
+You are asked about paths that somebody else, such as you, has changed since. Where
+nobody can be asked, --keep-others keeps these as they are, and --all restores them too
+(else exit code 12). A path that can't be changed stays and is listed (exit code 3).
+If another program writes to a file while a restore runs, its bytes are kept aside.
+--displaced puts them back: all, or the paths that you give instead of MOMENT. You are
+asked where that would replace newer work.`,
 		Flags: []flags.Flag{
 			flags.Bool("files-only", "the conversation stays", &r.FilesOnly),
 			flags.Bool("conversation-only", "the files stay", &r.ConversationOnly),

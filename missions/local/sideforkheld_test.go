@@ -64,7 +64,7 @@ func TestSideForkHeldUntilParentCanReturn(t *testing.T) {
 		},
 		"branch": {
 			inPlace: true, gone: func(k *keptAgent) { k.git("checkout", "-q", "-b", "aside") },
-			why: "live could not have its files back: the repository is on branch aside now", hint: "git switch ",
+			why: "live could not get its files back: the repository is on branch aside now", hint: "git switch ",
 		},
 		"another agent": {
 			inPlace: true, gone: func(k *keptAgent) {
@@ -72,7 +72,7 @@ func TestSideForkHeldUntilParentCanReturn(t *testing.T) {
 				other := newTalker(k.testBench)
 				other.hook("SessionStart", map[string]any{"source": "startup"})
 			},
-			why: "live could not have its files back: mission ", hint: "end it first",
+			why: "live could not get its files back: mission ", hint: "end it first",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -363,7 +363,7 @@ func TestInPlaceWithoutRoom(t *testing.T) {
 	k.write("last.txt", "in no snapshot yet\n")
 	space := k.local.Space
 	k.local.Space = home.NewSpace(k.local.Home, settings.Storage{}, func(string) (uint64, error) { return 0, nil })
-	k.mayNotLeave(fork, "live could not have its files back: ", "free some space")
+	k.mayNotLeave(fork, "live could not get its files back: ", "free some space")
 	_ = k.agent.Process.Kill()
 	if next := <-k.keeps(); next.Do != missions.DoExit || !strings.Contains(next.Banner, fork.Name+" was left; the agent of live could not be launched here") {
 		t.Errorf("next: %+v", next)

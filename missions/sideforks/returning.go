@@ -10,8 +10,8 @@ import (
 	"github.com/umbra-vcs/umbra/missions/restores"
 )
 
-// mayReturn refuses to leave a side fork whose parent's agent could not be launched in its
-// terminal then: as long as the fork's agent is there, its user can mend that.
+// mayReturn refuses to leave a side fork if its parent's agent could not be launched in the
+// terminal afterwards. The fork's agent then still runs, and its user can mend the cause.
 func (x *Exchanger) mayReturn(ctx context.Context, fork *projects.Mission, r missions.LeaveForkRequest) error {
 	if fork.IsBeside() {
 		return nil // its parent has a terminal of its own, or is gone
@@ -40,13 +40,13 @@ func (x *Exchanger) mayReturn(ctx context.Context, fork *projects.Mission, r mis
 	}
 	if err := x.lender.mayTakeBack(ctx, parent); err != nil {
 		e := missions.AsError(err)
-		return refusal(e.Kind, e.Hint, "%s could not have its files back: %s", parent.Name, e.Message)
+		return refusal(e.Kind, e.Hint, "%s could not get its files back: %s", parent.Name, e.Message)
 	}
 	return nil
 }
 
-// mayTakeBack is why takeBack would be refused, as far as that is known before any file is
-// looked at.
+// mayTakeBack returns the error with which takeBack would refuse, as far as it can be known
+// without looking at files.
 func (l *lender) mayTakeBack(ctx context.Context, m *projects.Mission) error {
 	return l.WithWorkspaceLock(ctx, m, func(m *projects.Mission) error {
 		if m.LentTo() == nil {

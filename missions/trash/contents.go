@@ -218,9 +218,9 @@ func measureItem(path string) (missions.TrashItem, error) {
 	return item, nil
 }
 
-// emptyTrash removes a mission's items: worktrees' entries last, and none where something
-// is left, since a workspace that comes back is nothing to Git without its entry. It
-// returns the items that are gone, and those that are left.
+// emptyTrash removes a mission's items. Git's entries of worktrees come last, and stay if any
+// item could not be removed: a workspace that comes back is no worktree without its entry. It
+// returns the removed items, and those that are left.
 func (b *Bin) emptyTrash(ctx context.Context, m removedMission) (gone []missions.TrashItem, left []missions.LeftInTrash) {
 	busy := b.hasUnfinishedOperation(m.ID)
 	var items, entries []missions.TrashItem
@@ -238,10 +238,10 @@ func (b *Bin) emptyTrash(ctx context.Context, m removedMission) (gone []missions
 		case ctx.Err() != nil:
 			still.Why, still.Fix = "interrupted", ""
 		case away != "":
-			still.Why = "what it names is not there, nor its disk: " + away
+			still.Why = "the directory that it names is missing, and its disk is not mounted: " + away
 			still.Fix = "mount that disk, then try again, or rm " + home.ShellQuote(item.Path) + " if it is gone for good"
 		case !busy && len(left) > 0 && fork.IsEntry(item.Path):
-			still.Why, still.Fix = "Git needs it for the workspace that is left", ""
+			still.Why, still.Fix = "Git needs it for a workspace that is still in the trash", ""
 		case !busy:
 			err := home.RemoveTree(item.Path)
 			if err == nil {
@@ -253,7 +253,7 @@ func (b *Bin) emptyTrash(ctx context.Context, m removedMission) (gone []missions
 			}
 			still.Why, still.Fix = err.Error(), missions.AsError(err).Hint
 			if errors.Is(err, fs.ErrPermission) {
-				still.Fix = "remove it as root: there are another user's files in it"
+				still.Fix = "remove it as root: it holds files of another user"
 			}
 		}
 		left = append(left, still)

@@ -77,17 +77,17 @@ const mostResume = 4096
 func check(e *sessions.Event, f hooks.Fields) (err error) {
 	var known bool
 	if e.Kind, known = kindOf(e.Name); !known {
-		return fmt.Errorf("%w: event %.40q is none; they are session-start, prompt, tool-before, tool-after, permission, answered, idle, error and session-end", sessions.ErrBadPayload, e.Name)
+		return fmt.Errorf("%w: unknown event %.40q; the events are session-start, prompt, tool-before, tool-after, permission, answered, idle, error and session-end", sessions.ErrBadPayload, e.Name)
 	}
 	switch {
 	case !isName(e.SessionID):
-		return fmt.Errorf(`%w: "session" is %.40q; it is a name of the conversation, of letters, digits and . _ : @ + -`, sessions.ErrBadPayload, e.SessionID)
+		return fmt.Errorf(`%w: "session" is %.40q; it must be a name for the conversation, of letters, digits and . _ : @ + -`, sessions.ErrBadPayload, e.SessionID)
 	case e.Program != "" && !isName(e.Program):
-		return fmt.Errorf(`%w: "agent" is %.40q; it is the tool's name, of letters, digits and . _ : @ + -`, sessions.ErrBadPayload, e.Program)
+		return fmt.Errorf(`%w: "agent" is %.40q; it must be the tool's name, of letters, digits and . _ : @ + -`, sessions.ErrBadPayload, e.Program)
 	case f["resume"] != nil && string(f["resume"]) != "null" && (len(e.Resume) == 0 || e.Resume[0] == "" || len(f["resume"]) > mostResume):
-		return fmt.Errorf(`%w: "resume" is no list of words that is a command, of %d bytes at most`, sessions.ErrBadPayload, mostResume)
+		return fmt.Errorf(`%w: "resume" is not a command as a list of words, of %d bytes at most`, sessions.ErrBadPayload, mostResume)
 	case e.Source != "" && e.Source != "startup" && e.Source != "resume" && e.Source != "clear":
-		return fmt.Errorf(`%w: "source" is %.40q; it is startup, resume or clear`, sessions.ErrBadPayload, e.Source)
+		return fmt.Errorf(`%w: "source" is %.40q; it must be startup, resume or clear`, sessions.ErrBadPayload, e.Source)
 	}
 	e.Transcript = clean(e.Transcript)
 	return hooks.CheckPaths(*e)

@@ -41,8 +41,8 @@ func as[T any](a sessions.Adapter) (T, bool) {
 	}
 }
 
-// Catches fails t for each thing that the subject's adapter could do wrong without
-// the suite's saying so: it breaks a sound adapter in one way after the other.
+// Catches shows that the suite finds faults: it breaks a sound adapter in one way after the
+// other, and fails t for each fault that the suite does not report.
 func Catches(t *testing.T, s Subject) {
 	t.Helper()
 	in, ok := s.Adapter.(all)
@@ -55,13 +55,13 @@ func Catches(t *testing.T, s Subject) {
 	for _, faults := range [][]fault{identityFaults(), readFaults(), cutFaults(), cutAfterFaults(), rewriteFaults(), launchFaults(), eventFaults(), settingsFaults(), configFaults()} {
 		for _, f := range faults {
 			if s.Adapter = f.broken(sound, s); s.Adapter == nil {
-				t.Logf("an adapter that makes the suite say %q can't be had of this one, or not with what was recorded", f.says)
+				t.Logf("this adapter can't be broken so that the suite says %q, or not with these recordings", f.says)
 				continue
 			}
 			r := &report{}
 			f.check(s, r)
 			if !r.has(f.says) {
-				t.Errorf("the suite does not say %q of an adapter that is broken so, but %q", f.says, r.problems)
+				t.Errorf("of a broken adapter the suite should say %q, but says %q", f.says, r.problems)
 			}
 		}
 	}
