@@ -18,10 +18,10 @@ const tempPrefix = ".umbra-tmp-"
 // directories.
 func IsTemp(name string) bool { return strings.HasPrefix(name, tempPrefix) }
 
-// createTemp makes a temporary file that is claimed, by a kernel lock on the
+// CreateTemp makes a temporary file that is claimed, by a kernel lock on the
 // file itself, for as long as the process lives and keeps it open: no pid has
-// to be believed to know a leftover (H25).
-func createTemp(dir string) (*os.File, error) {
+// to be believed to know a leftover (H25). Sweep removes one that was left in dir.
+func CreateTemp(dir string) (*os.File, error) {
 	for {
 		name := filepath.Join(dir, fmt.Sprintf("%s%016x", tempPrefix, rand.Uint64()))
 		file, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
@@ -41,6 +41,9 @@ func createTemp(dir string) (*os.File, error) {
 		}
 	}
 }
+
+// DropTemp removes a file of CreateTemp.
+func DropTemp(f *os.File) error { return errors.Join(os.Remove(f.Name()), unclaim(f), f.Close()) }
 
 // claimed claims what was just made at path, and reports false if a sweep came
 // first. A file system without locks cannot claim, and is not swept either.
@@ -108,10 +111,10 @@ func claimLeftover(path string, fn func(path string) error) (left bool, err erro
 // Probe writes a small temporary file in dir and removes it: the error is why nothing
 // can be written there.
 func Probe(dir string) error {
-	f, err := createTemp(dir)
+	f, err := CreateTemp(dir)
 	if err != nil {
 		return err
 	}
 	_, err = f.WriteString("probe\n")
-	return errors.Join(err, os.Remove(f.Name()), unclaim(f), f.Close())
+	return errors.Join(err, DropTemp(f))
 }

@@ -106,7 +106,7 @@ func put(base, path string, mode fs.FileMode, fill func(io.Writer) error, durabl
 	if err := mkdirs(base, dir, durable); err != nil {
 		return err
 	}
-	temp, err := createTemp(dir)
+	temp, err := CreateTemp(dir)
 	if err != nil {
 		return err
 	}

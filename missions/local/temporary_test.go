@@ -1,6 +1,7 @@
 package local
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"os"
@@ -11,6 +12,7 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore/journal"
 	"github.com/umbra-vcs/umbra/gitstore/lock"
 	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/projects"
 )
 
 // TestTemporariesOfTheDead: what a killed process had half written is found by
@@ -92,5 +94,66 @@ func TestDeadForksNameIsFree(t *testing.T) {
 	if left, err := journal.Leftovers(b.home); err != nil || len(left) > 0 {
 		t.Errorf("left %v %v", left, err)
 	}
+	b.healthy()
+}
+
+// TestKilledImportLeavesNothingInClear: what a killed import has decrypted is found by doctor,
+// and removed by it and by the next start.
+func TestKilledImportLeavesNothingInClear(t *testing.T) {
+	t.Parallel()
+	c := startTalker(t)
+	c.hook("SessionStart", map[string]any{"source": "startup"})
+	c.takeTurn("please", "a.txt", "one\n")
+	dir := t.TempDir()
+	file, key := filepath.Join(dir, "mail.umbra"), filepath.Join(dir, "key")
+	if _, err := c.local.Export(t.Context(), missions.ExportRequest{Caller: c.caller(), Moments: []string{c.only().Name}, File: file, NewKeyFile: key}); err != nil {
+		t.Fatal(err)
+	}
+	b := newBench(t)
+	b.local.Adapters = projects.Agents()
+	inClear := map[string][]byte{}
+	during := missions.WithNotify(t.Context(), func(missions.Notice) {
+		entries, _ := os.ReadDir(b.home)
+		for _, e := range entries {
+			path := filepath.Join(b.home, e.Name())
+			if text, err := os.ReadFile(path); err == nil && bytes.Contains(text, []byte("git bundle")) {
+				inClear[path] = text
+			}
+		}
+	})
+	if _, err := b.local.ImportFile(during, missions.ImportFileRequest{Caller: b.caller(), File: file, KeyFile: key}); err != nil {
+		t.Fatal(err)
+	}
+	if len(inClear) != 1 {
+		t.Fatalf("%d files in clear while it is imported, want one", len(inClear))
+	}
+	leave := func() {
+		for path, text := range inClear {
+			b.put(path, string(text))
+		}
+	}
+	gone := func(when string) {
+		t.Helper()
+		for path := range inClear {
+			if _, err := os.Lstat(path); !errors.Is(err, os.ErrNotExist) {
+				t.Errorf("%s: %s is there, %v", when, path, err)
+			}
+		}
+	}
+	gone("after the import")
+	leave()
+	d, err := b.local.Doctor(t.Context(), missions.DoctorRequest{Caller: b.caller()})
+	if err != nil || len(d.Problems) != 1 || d.Problems[0].Invariant != "I6" {
+		t.Errorf("doctor: %+v %v", d.Problems, err)
+	}
+	if _, err := b.local.Doctor(t.Context(), missions.DoctorRequest{Caller: b.caller(), Fix: true}); err != nil {
+		t.Error(err)
+	}
+	gone("after doctor --fix")
+	leave()
+	if err := b.local.Recover(t.Context()); err != nil {
+		t.Error(err)
+	}
+	gone("after a start")
 	b.healthy()
 }

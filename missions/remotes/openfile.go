@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"github.com/umbra-vcs/umbra/gitstore/disk"
+	"github.com/umbra-vcs/umbra/gitstore/journal"
 	"github.com/umbra-vcs/umbra/gitstore/seal"
 	"github.com/umbra-vcs/umbra/gitstore/transfer"
 	"github.com/umbra-vcs/umbra/missions"
@@ -16,12 +17,12 @@ import (
 // openedFile is a file of missions as git reads it.
 type openedFile struct {
 	at    transfer.Remote
-	plain *transfer.NewFile // what was encrypted, until it is closed; nil of another file
+	plain *os.File // what was encrypted, until it is closed; nil of another file
 }
 
 func (o openedFile) close() {
 	if o.plain != nil {
-		o.plain.Drop()
+		_ = journal.DropTemp(o.plain) // a start of the daemon sweeps what could not be removed
 	}
 }
 
@@ -60,7 +61,7 @@ func (c *Carrier) openFile(r savedRemote, caller missions.Caller) (o openedFile,
 	if err != nil {
 		return o, damaged(err)
 	}
-	if o.plain, err = transfer.CreateFile(c.Home.Path("opened")); err != nil {
+	if o.plain, err = journal.CreateTemp(c.Home.Dir); err != nil {
 		return o, err
 	}
 	o.at.URL = o.plain.Name()
