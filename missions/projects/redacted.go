@@ -26,7 +26,7 @@ func IsRedacted(text string) bool { return secrets.Count([]byte(text)) > 0 }
 
 // RedactTarget is what a tool is used on, a path or a command line, with placeholders for
 // secrets, as RedactCommand leaves them in a mission's own command.
-func RedactTarget(target string) string { return jsontext.RedactLine(jsontext.RedactSaid(target)) }
+func RedactTarget(target string) string { return jsontext.RedactTyped(target) }
 
 // SetFirstPrompt has a prompt sent to the mission's agent when it is launched for the
 // first time. With a secret in it, it stands whole only in what is known beyond the
@@ -51,5 +51,5 @@ func (m *Mission) HoldSentPrompt(prompt string) {
 
 // NameFromPrompt is missions.NameFromPrompt without what may be a secret.
 func NameFromPrompt(prompt string) string {
-	return missions.NameFromPrompt(string(secrets.OmitPlaceholders([]byte(jsontext.RedactLine(jsontext.RedactSaid(prompt))))))
+	return missions.NameFromPrompt(string(secrets.OmitPlaceholders([]byte(jsontext.RedactTyped(prompt)))))
 }

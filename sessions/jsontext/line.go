@@ -1,6 +1,7 @@
 package jsontext
 
 import (
+	"encoding/json"
 	"strings"
 
 	"github.com/umbra-vcs/umbra/sessions/secrets"
@@ -139,13 +140,18 @@ func (w lineWord) redact(program, before string, nested int) string {
 		return w.quoted(kept)
 	}
 	inner := w.text[w.quoteAt:]
-	if isHeader || nested == 0 || w.quote == 0 || !strings.ContainsAny(inner, " \t\n") {
+	if isHeader || nested == 0 || w.quote == 0 || !strings.ContainsAny(inner, " \t\n") || isRedactedJSON(inner) {
 		return w.raw
 	}
 	if kept := redactLine(inner, nested-1); kept != inner {
 		return w.raw[:w.quoteAt+1] + kept + string(w.quote)
 	}
 	return w.raw
+}
+
+// isRedactedJSON reports JSON that has been read and redacted: its words are no shell's.
+func isRedactedJSON(text string) bool {
+	return secrets.Count([]byte(text)) > 0 && json.Valid([]byte(text))
 }
 
 // isReplaced reports whether what was left out of a word is a variable, a command, or

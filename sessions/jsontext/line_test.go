@@ -54,6 +54,7 @@ func TestRedactLine(t *testing.T) {
 		`ssh h 'sudo mysql -phunter2'`:                             `ssh h 'sudo mysql -p` + leftOut + `'`,
 		`http GET h "Authorization:Bearer hunter2"`:                `http GET h "Authorization:Bearer ` + leftOut + `"`,
 		`curl -d '{"user":"me","password":"hunter2"}' h`:           `curl -d '{"user":"me","password":"` + leftOut + `"}' h`,
+		`curl -d '{"password": "hunter2"}' h`:                      `curl -d '{"password": "` + leftOut + `"}' h`,
 		`kubectl create secret generic x --from-literal=token=abc`: `kubectl create secret generic x --from-literal=token=` + leftOut,
 		`echo sk-ant-api03-` + drawn + ` > key`:                    `echo [umbra-left-out:anthropic-key] > key`,
 		"cat <<E\nAWS_SECRET_ACCESS_KEY=" + drawn + "\nE":          "cat <<E\nAWS_SECRET_ACCESS_KEY=" + leftOut + "\nE",

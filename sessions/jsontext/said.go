@@ -19,20 +19,54 @@ func RedactSaid(text string) string {
 	return string(secrets.Redact([]byte(kept.String())))
 }
 
+// RedactTyped is RedactLine of what may be a shell's line, and RedactSaid of what is left:
+// quotes are read before words are taken for a person's.
+func RedactTyped(text string) string {
+	return RedactSaid(RedactLine(string(secrets.Redact([]byte(text)))))
+}
+
+const blanks = " \t\r\n"
+
 func redactSaidLine(line string) string {
 	var kept strings.Builder
 	var said saidWords
 	for i := 0; i < len(line); {
-		blanks := len(line[i:]) - len(strings.TrimLeft(line[i:], " \t\r\n"))
-		end := i + blanks
-		for end < len(line) && strings.IndexByte(" \t\r\n", line[end]) < 0 {
-			end++
+		start := len(line) - len(strings.TrimLeft(line[i:], blanks))
+		end := len(line)
+		if n := strings.IndexAny(line[start:], blanks); n >= 0 {
+			end = start + n
 		}
-		kept.WriteString(line[i : i+blanks])
-		kept.WriteString(said.redact(line[i+blanks : end]))
+		kept.WriteString(line[i:start])
+		word := said.redact(line[start:end])
+		if word != line[start:end] {
+			word, end = redactQuoted(line, start, end, word)
+		}
+		kept.WriteString(word)
+		said.follow(line[start:end])
 		i = end
 	}
 	return kept.String()
+}
+
+// mostQuoted is how far away a quote may be closed.
+const mostQuoted = 1024
+
+// redactQuoted is a redacted word with all that belongs to it by its quotes or backslashes,
+// though there are blanks in it, and where that ends.
+func redactQuoted(line string, start, end int, word string) (string, int) {
+	const around = "`([{<*)]}>,.;!?"
+	begin := start + len(line[start:end]) - len(strings.TrimLeft(line[start:end], around))
+	whole := strings.TrimRight(readLineWord(line[:min(len(line), start+mostQuoted)], begin, ";&|()`"+blanks).raw, around)
+	last := whole[max(0, len(whole)-1):]
+	isQuoted := last == "'" || last == `"`
+	if begin+len(whole) <= end || !isQuoted && strings.ContainsAny(whole, `'"`) {
+		return word, end
+	}
+	word = word[:strings.LastIndex(word, leftOut)+len(leftOut)]
+	if isQuoted && strings.Contains(word, last) {
+		word += last
+	}
+	return word, begin + len(whole)
 }
 
 // saidWords is what the words before one say of it.
@@ -55,28 +89,29 @@ const (
 	closingMarks = "\"'`)]}>*,.;!?"
 )
 
-// redact is the next word without a secret, and moves on behind it.
-func (s *saidWords) redact(raw string) string {
-	word := strings.TrimLeft(raw, openingMarks)
-	marks := raw[:len(raw)-len(word)]
+// splitMarks parts a word from what opens and closes around it.
+func splitMarks(raw string) (marks, word, rest string) {
+	word = strings.TrimLeft(raw, openingMarks)
+	marks = raw[:len(raw)-len(word)]
 	word = strings.TrimRight(word, closingMarks)
-	rest := raw[len(marks)+len(word):]
-	if word == "" {
-		if strings.ContainsAny(raw, "=:") {
-			s.told = true
-		}
+	return marks, word, raw[len(marks)+len(word):]
+}
+
+// redact is the next word without a secret.
+func (s *saidWords) redact(raw string) string {
+	marks, word, rest := splitMarks(raw)
+	if word == "" || secrets.Count([]byte(raw)) > 0 {
 		return raw
 	}
-	kept := word
-	if secrets.Count([]byte(raw)) == 0 {
-		kept = s.redactWord(word)
-	}
-	s.follow(word, rest)
-	return marks + kept + rest
+	return marks + s.redactWord(word) + rest
 }
 
 func (s *saidWords) redactWord(word string) string {
 	if kept := redactOwnOption(s.program, s.before, word); kept != word {
+		before, _, _ := strings.Cut(kept, leftOut)
+		if at := len(before); strings.IndexByte(`'"`, word[at]) >= 0 {
+			return before + word[at:at+1] + kept[at:]
+		}
 		return kept
 	}
 	if at := strings.IndexAny(word, "=:"); at > 0 && at+1 < len(word) {
@@ -123,7 +158,12 @@ func (s *saidWords) isCookie() bool {
 }
 
 // follow notes what a word says of the next one.
-func (s *saidWords) follow(word, rest string) {
+func (s *saidWords) follow(raw string) {
+	_, word, rest := splitMarks(raw)
+	if word == "" {
+		s.told = s.told || strings.ContainsAny(raw, "=:")
+		return
+	}
 	lower := strings.ToLower(word)
 	bare := strings.TrimRight(lower, ":=")
 	switch {

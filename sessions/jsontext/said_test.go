@@ -35,6 +35,13 @@ func TestRedactSaid(t *testing.T) {
 		"open https://h/x?password=sesame&a=b now":           "open https://h/x?password=" + leftOut + "&a=b now",
 		"ssh-keygen -N hunter2 -f k":                         "ssh-keygen -N " + leftOut + " -f k",
 		"git clone https://me:hunter2@h/x with curl -u a:b1": "git clone https://me:[umbra-left-out:password]@h/x with curl -u a:" + leftOut,
+		"sshpass -p 'correct horse battery' ssh h":           "sshpass -p '" + leftOut + "' ssh h",
+		`sshpass -p pass\ wort ssh h`:                        "sshpass -p " + leftOut + " ssh h",
+		"try mysql -p'my pass word1' db":                     "try mysql -p'" + leftOut + "' db",
+		"ADMIN_PASSWORD='correct horse battery' make":        "ADMIN_PASSWORD='" + leftOut + "' make",
+		`(ADMIN_PASSWORD="it's mine")`:                       `(ADMIN_PASSWORD="` + leftOut + `")`,
+		"the password is 'hunter2 zoo', go":                  "the password is '" + leftOut + "', go",
+		"ADMIN_PASSWORD='a and don't forget":                 "ADMIN_PASSWORD='" + leftOut + " and don't forget",
 	} {
 		if got := RedactSaid(text); got != want {
 			t.Errorf("%q became\n%q, not\n%q", text, got, want)
@@ -52,6 +59,27 @@ func TestRedactSaid(t *testing.T) {
 	} {
 		if got := RedactSaid(text); got != text {
 			t.Errorf("%q became %q", text, got)
+		}
+	}
+}
+
+// TestRedactTyped: quotes of a command line are read before its words are taken for a
+// person's, and what only those call a password is left out too.
+func TestRedactTyped(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"mysql -p'my pass word1' db":                               "mysql -p" + leftOut + " db",
+		`sshpass -p pass\ wort ssh h`:                              "sshpass -p " + leftOut + " ssh h",
+		"mysql -p'a b' db && tool --password 'foo bar9 zoo'":       "mysql -p" + leftOut + " db && tool --password '" + leftOut + "'",
+		`curl -d '{"password": "hun ter2"}' h`:                     `curl -d '{"password": "` + leftOut + `"}' h`,
+		"cat <<E\nDB_PASSWORD='a b'\nthe password is hunter2\nE":   "cat <<E\nDB_PASSWORD=" + leftOut + "\nthe password is " + leftOut + "\nE",
+		"echo hunter2 | docker login --password-stdin; sudo -S ls": "echo " + leftOut + " | docker login --password-stdin; sudo -S ls",
+	} {
+		if got := RedactTyped(text); got != want {
+			t.Errorf("%q became\n%q, not\n%q", text, got, want)
+		}
+		if again := RedactTyped(want); again != want {
+			t.Errorf("%q is redacted again: %q", want, again)
 		}
 	}
 }
