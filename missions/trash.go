@@ -18,6 +18,8 @@ type RemoveRequest struct {
 	// Scratch removes forks that a search has made, for good: see ForkRequest. It has no effect
 	// beside other flags, and any other mission is KindConflict.
 	Scratch bool `json:"scratch,omitempty"`
+	// Left says that the search was killed: what has changed in such a fork goes to the trash.
+	Left bool `json:"left,omitempty"`
 }
 
 // OnlyReads reports whether a request changes nothing.

@@ -173,7 +173,7 @@ func (b *bisector) find() (rounds int, err error) {
 		return 0, missions.Errorf(missions.KindFailed, cmp.Or(missions.AsError(err).Hint, "end it, then the same again"), "%w", err)
 	}
 	for _, name := range b.journal.scratches {
-		b.removeScratch(name)
+		b.removeScratch(name, true)
 	}
 	for {
 		next := b.search.Next(b.options.atOnce)

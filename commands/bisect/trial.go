@@ -19,7 +19,7 @@ func (b *bisector) try(p point) (check missions.Check, last string, err error) {
 	output := b.home.CheckOutputFile(m.ID)
 	check, err = b.runCheck(m, output)
 	last = checks.LastLine(output)
-	b.removeScratch(m.ID)
+	b.removeScratch(m.ID, false)
 	if err == nil {
 		err = b.c.Context.Err() // a command that was ended says nothing
 	}
@@ -69,12 +69,12 @@ func (b *bisector) makeScratch(p point) (m missions.Mission, err error) {
 }
 
 // removeScratch removes a workspace, by its name or id, for good, whatever the command left in
-// it. A mission that is no workspace of a search, or no more, stays.
-func (b *bisector) removeScratch(name string) {
+// it. left is as in RemoveRequest. A mission that is no workspace of a search, or no more, stays.
+func (b *bisector) removeScratch(name string, left bool) {
 	b.forking.Lock()
 	defer b.forking.Unlock()
 	ctx := context.WithoutCancel(b.c.Context)
-	removed, err := b.svc.Remove(ctx, missions.RemoveRequest{Caller: b.caller, Missions: []string{name}, Scratch: true})
+	removed, err := b.svc.Remove(ctx, missions.RemoveRequest{Caller: b.caller, Missions: []string{name}, Scratch: true, Left: left})
 	for _, m := range removed.Missions {
 		_ = os.Remove(b.home.CheckOutputFile(m.ID)) // what the last line was is said already
 	}

@@ -192,7 +192,6 @@ func (e *Examiner) HousekeepWhenQuiet(ctx context.Context, dir string, pause tim
 		e.Logger.Warn("push by itself", "project", p.Name, "error", perr)
 	}
 	err = errors.Join(err, held.Release())
-	e.removeLeftScratches(ctx)
 	if ferr := e.rooms.Retirer.RetireWhenDue(ctx); ferr != nil && ctx.Err() == nil {
 		e.Logger.Warn("move forks to the trash", "error", ferr)
 	}

@@ -115,19 +115,6 @@ func (e *Examiner) leftScratches(ctx context.Context) (list []missions.Finding) 
 	return list
 }
 
-// removeLeftScratches removes the workspaces of searches that were killed, with what runs there.
-func (e *Examiner) removeLeftScratches(ctx context.Context) {
-	for _, left := range e.rooms.Bin.LeftScratches() {
-		_, err := checks.EndLeft(ctx, e.Home, missions.SearchCheck(left.Mission.Scratch))
-		if err == nil {
-			err = e.rooms.Bin.RemoveLeftScratch(ctx, left)
-		}
-		if err != nil && ctx.Err() == nil {
-			e.Logger.Warn("remove what a search has left", "mission", left.Mission.Name, "error", err)
-		}
-	}
-}
-
 // noteSetAside notes the damaged files that were set aside in a project, now or before.
 func (x *Examination) noteSetAside(p *projects.Project) {
 	dir := upkeep.DamagedDir(p.Store)

@@ -36,7 +36,7 @@ func (b *Bin) Remove(ctx context.Context, r missions.RemoveRequest) (missions.Re
 	}
 	if r.Scratch {
 		for _, m := range list {
-			if err := b.removeScratch(ctx, m); err != nil {
+			if err := b.removeScratch(ctx, m, r.Left); err != nil {
 				return result, err
 			}
 			result.Missions = append(result.Missions, b.presence.MissionView(m))

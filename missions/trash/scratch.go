@@ -16,14 +16,26 @@ import (
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/home"
 	"github.com/umbra-vcs/umbra/missions/projects"
+	"github.com/umbra-vcs/umbra/missions/snapshots"
 )
 
 // removeScratch removes a fork for good that a search has made, with what its check has written
 // there. It goes to the trash where it has a snapshot that is nowhere else, or where something of
-// it can't be removed. One in which somebody has launched an agent since stays.
-func (b *Bin) removeScratch(ctx context.Context, m *projects.Mission) error {
+// it can't be removed. One in which somebody has launched an agent since stays. left says that
+// the search was killed: then somebody may have worked there since, and a last snapshot is taken.
+func (b *Bin) removeScratch(ctx context.Context, m *projects.Mission, left bool) error {
 	if !isScratch(m) {
 		return missions.Errorf(missions.KindConflict, "umbra mission rm --workspace "+m.Name, "%s is more than a workspace of a search by now", m.Name)
+	}
+	if left && !m.IsWorkspaceGone() {
+		take := missions.TakeSnapshot{Trigger: missions.TriggerWatch, Lifecycle: m.Lifecycle, Message: "left by a search that was killed", OnlyIfChanged: true}
+		_, err := b.snapshots.SubmitRequest(ctx, m.Project, m.ID, &snapshots.Request{Take: &take})
+		if err == nil {
+			m, err = b.LoadMission(m.Project, m.ID)
+		}
+		if err != nil {
+			return err
+		}
 	}
 	own, err := b.hasOwnSnapshot(m)
 	if err != nil {
@@ -142,12 +154,12 @@ func (b *Bin) LeftScratches() (list []LeftScratch) {
 	return slices.DeleteFunc(list, func(s LeftScratch) bool { return b.isSearching(s.Mission.Scratch) })
 }
 
-// RemoveLeftScratch removes such a fork for good.
+// RemoveLeftScratch removes such a fork for good, or to the trash where its files have changed.
 func (b *Bin) RemoveLeftScratch(ctx context.Context, s LeftScratch) error {
 	if s.Removed {
 		return b.purgeScratch(ctx, s.Mission)
 	}
-	return b.removeScratch(ctx, s.Mission)
+	return b.removeScratch(ctx, s.Mission, true)
 }
 
 // isSearching reports whether a search for a mission runs, or may.
