@@ -1,34 +1,84 @@
 package jsontext
 
-import (
-	"strings"
-
-	"github.com/umbra-vcs/umbra/sessions/secrets"
-)
+import "strings"
 
 // passwordReaders are in a command that reads a password from what is piped into it.
 var passwordReaders = []string{"--password-stdin", "--with-token", "sudo -S", "sudo -kS", "chpasswd", "passwd --stdin", "-passin stdin", "-pass stdin"}
 
-// mostPiped bounds how many pipes of a line are looked at, from its end.
-const mostPiped = 64
+// mostCommand is how much of a line is looked at for the commands behind an echo.
+const mostCommand = 4096
 
 // redactPiped redacts what echo or printf hands to a command that reads a password.
 func redactPiped(line string) string {
-	at := len(line)
-	for range mostPiped {
-		pipe := strings.LastIndexByte(line[:at], '|')
-		if pipe < 0 {
+	if !readsPassword(line) {
+		return line
+	}
+	var kept strings.Builder
+	for {
+		begin := printerAt(line)
+		if begin < 0 {
 			break
 		}
-		reader, _, _ := strings.Cut(line[pipe+1:], "|")
-		begin := strings.LastIndexAny(line[:pipe], "|;&(`\n") + 1
-		if readsPassword(reader) {
-			kept := redactPrinted(line[begin:pipe], strings.Contains(reader, "chpasswd"))
-			line = line[:begin] + kept + line[pipe:]
+		printed, reader := printedWords(line[begin:min(len(line), begin+mostCommand)])
+		kept.WriteString(line[:begin])
+		done := begin
+		for _, w := range printed {
+			kept.WriteString(line[done : begin+w.start])
+			done = begin + w.end
+			if readsPassword(reader) {
+				w.raw = w.redactPrinted(strings.Contains(reader, "chpasswd"))
+			}
+			kept.WriteString(w.raw)
 		}
-		at = begin
+		line = line[done:]
 	}
-	return line
+	kept.WriteString(line)
+	return kept.String()
+}
+
+// printerAt is where the next echo or printf stands in a line, alone or behind its
+// directory; -1 if none does.
+func printerAt(line string) int {
+	for from := 0; ; {
+		at := len(line)
+		for _, name := range []string{"echo", "printf"} {
+			if n := strings.Index(line[from:min(len(line), at+len(name))], name+" "); n >= 0 {
+				at = from + n
+			}
+		}
+		switch {
+		case at == len(line):
+			return -1
+		case at == 0 || strings.IndexByte(blanks+"\"'`|;&(/", line[at-1]) >= 0:
+			return at
+		}
+		from = at + 1
+	}
+}
+
+// printedWords are the words of the command that a line begins with, and the commands
+// behind it in its pipe.
+func printedWords(line string) (printed []lineWord, readers string) {
+	pipe, end := 0, 0
+	for w := range lineWords(line) {
+		between := strings.Trim(line[end:w.start], " \t\r")
+		if between == "|" || between == "|&" {
+			pipe = max(pipe, end)
+		} else if between != "" {
+			break
+		}
+		if pipe == 0 {
+			if w.text == "echo" || w.text == "printf" { // those before are a sentence's
+				printed, w.first = nil, true
+			}
+			printed = append(printed, w)
+		}
+		end = w.end
+	}
+	if pipe == 0 {
+		return printed, ""
+	}
+	return printed, line[printed[len(printed)-1].end:end]
 }
 
 func readsPassword(command string) bool {
@@ -41,28 +91,23 @@ func readsPassword(command string) bool {
 	return false
 }
 
-// redactPrinted redacts the words that an echo or printf prints; of a command among other
-// words, what stands before it stays. Behind a user's name and a colon is the password where
-// that is what is read.
-func redactPrinted(command string, named bool) string {
-	at := max(strings.LastIndex(command, "echo "), strings.LastIndex(command, "printf "))
-	if at < 0 || at > 0 && strings.IndexByte(" \t\"'`", command[at-1]) < 0 {
-		return command
+// redactPrinted is a word that is printed without the password that it is, or that stands
+// behind a user's name and a colon.
+func (w lineWord) redactPrinted(named bool) string {
+	user, password, pair := strings.Cut(w.text, ":")
+	switch {
+	case w.text == "" || w.first || strings.HasPrefix(w.text, "-") || strings.HasPrefix(w.text, "%"):
+		return w.raw
+	case named && pair:
+		return w.redacted(user + ":" + redactPassword(password))
 	}
-	at += strings.IndexByte(command[at:], ' ')
-	var kept strings.Builder
-	kept.WriteString(command[:at])
-	for word := range strings.SplitAfterSeq(command[at:], " ") {
-		text := strings.Trim(word, " \t\"'")
-		user, password, pair := strings.Cut(text, ":")
-		switch {
-		case text == "" || secrets.IsPlaceholder(text) || strings.HasPrefix(text, "-") || strings.HasPrefix(text, "%"):
-		case named && pair:
-			word = strings.Replace(word, text, user+":"+redactPassword(password), 1)
-		default:
-			word = strings.Replace(word, text, redactPassword(text), 1)
-		}
-		kept.WriteString(word)
+	return w.redacted(redactPassword(w.text))
+}
+
+// redacted is the word as it is, or another text in its place.
+func (w lineWord) redacted(text string) string {
+	if text == w.text {
+		return w.raw
 	}
-	return kept.String()
+	return w.quoted(text)
 }

@@ -86,7 +86,7 @@ const (
 
 const (
 	openingMarks = "\"'`([{<*"
-	closingMarks = "\"'`)]}>*,.;!?"
+	closingMarks = "\"'`)]}>*,.;!?&|"
 )
 
 // splitMarks parts a word from what opens and closes around it.
@@ -117,13 +117,10 @@ func (s *saidWords) redactWord(word string) string {
 	if at := strings.IndexAny(word, "=:"); at > 0 && at+1 < len(word) {
 		key, value := word[:at+1], strings.TrimLeft(word[at+1:], openingMarks)
 		key = word[:len(word)-len(value)]
-		if strings.Contains(word, "&") {
-			return redactForm(word)
-		}
 		if name := word[:at]; isPasswordVariable(name) && word[at] == '=' || nameSaid(name) == saidPassword && secrets.MayBePassword([]byte(value)) || s.isCookie() && secrets.LooksDrawn([]byte(value)) {
 			return key + redactPassword(value)
 		}
-		return word
+		return redactForm(word)
 	}
 	value := []byte(word)
 	switch s.named {
@@ -139,14 +136,29 @@ func (s *saidWords) redactWord(word string) string {
 	return word
 }
 
-// redactForm redacts a password among the fields of a form or of an address: a=b&password=c.
+// redactForm redacts a password among the fields of a form or of an address:
+// a=b&password=c. A part that names nothing belongs to the field before it.
 func redactForm(word string) string {
-	fields := strings.SplitAfter(word, "&")
+	var fields []string
+	for part := range strings.SplitAfterSeq(word, "&") {
+		if n := len(fields); n > 0 && !strings.Contains(part, "=") {
+			fields[n-1] += part
+			continue
+		}
+		fields = append(fields, part)
+	}
+	if len(fields) == 1 && !strings.Contains(word, "?") {
+		return word
+	}
 	for i, field := range fields {
 		name, value, ok := strings.Cut(field, "=")
 		name = name[strings.LastIndexByte(name, '?')+1:]
-		if value = strings.TrimSuffix(value, "&"); ok && nameSaid(name) == saidPassword {
-			fields[i] = strings.Replace(field, "="+value, "="+redactPassword(value), 1)
+		end := ""
+		if i < len(fields)-1 {
+			value, end = strings.TrimSuffix(value, "&"), "&"
+		}
+		if ok && nameSaid(name) == saidPassword {
+			fields[i] = field[:strings.IndexByte(field, '=')+1] + redactPassword(value) + end
 		}
 	}
 	return strings.Join(fields, "")
@@ -162,6 +174,7 @@ func (s *saidWords) follow(raw string) {
 	_, word, rest := splitMarks(raw)
 	if word == "" {
 		s.told = s.told || strings.ContainsAny(raw, "=:")
+		s.end(rest)
 		return
 	}
 	lower := strings.ToLower(word)
@@ -173,8 +186,13 @@ func (s *saidWords) follow(raw string) {
 		s.told = true
 	}
 	s.program, s.before = nextProgram(s.program, s.before, word), word
-	if strings.ContainsAny(rest, ".;!?") {
-		s.program, s.before = "", "" // of another sentence
+	s.end(rest)
+}
+
+// end forgets the program where another sentence or command begins.
+func (s *saidWords) end(marks string) {
+	if strings.ContainsAny(marks, ".;!?&|") {
+		s.program, s.before = "", ""
 	}
 }
 

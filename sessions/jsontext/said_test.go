@@ -42,6 +42,19 @@ func TestRedactSaid(t *testing.T) {
 		`(ADMIN_PASSWORD="it's mine")`:                       `(ADMIN_PASSWORD="` + leftOut + `")`,
 		"the password is 'hunter2 zoo', go":                  "the password is '" + leftOut + "', go",
 		"ADMIN_PASSWORD='a and don't forget":                 "ADMIN_PASSWORD='" + leftOut + " and don't forget",
+		"DB_PASSWORD=p&ssw0rd":                               "DB_PASSWORD=" + leftOut,
+		"PGPASSWORD=hunter2&& psql":                          "PGPASSWORD=" + leftOut + "&& psql",
+		"pw:ab&c1d2e3":                                       "pw:" + leftOut,
+		"password=Tr0ub&dor3x":                               "password=" + leftOut,
+		"open /x?password=sesame&flag&a=b":                   "open /x?password=" + leftOut + "&a=b",
+		"curl -d 'a=b&password=p&ss' h":                      "curl -d 'a=b&password=" + leftOut + "' h",
+		"echo 'a;b1c2|d' | docker login --password-stdin":    "echo '" + leftOut + "' | docker login --password-stdin",
+		`echo "pa&ss1" | sudo -S ls`:                         `echo "` + leftOut + `" | sudo -S ls`,
+		"I don't: echo -n hunter2 | tr a b | sudo -S ls":     "I don't: echo -n " + leftOut + " | tr a b | sudo -S ls",
+		"/bin/echo a$b1 | gh auth login --with-token":        "/bin/echo " + leftOut + " | gh auth login --with-token",
+		"echo a; echo 'it;s' | sudo -S ls; echo c":           "echo a; echo '" + leftOut + "' | sudo -S ls; echo c",
+		"the echo command is echo hunter2 | sudo -S ls":      "the echo command is echo " + leftOut + " | sudo -S ls",
+		"sh -c 'echo hunter2 | sudo -S ls'":                  "sh -c 'echo " + leftOut + " | sudo -S ls'",
 	} {
 		if got := RedactSaid(text); got != want {
 			t.Errorf("%q became\n%q, not\n%q", text, got, want)
@@ -55,7 +68,7 @@ func TestRedactSaid(t *testing.T) {
 		"rename password to password2", "the password is in config1.yml", "password: $DB_PASSWORD1", "password: <your password1>", "func password(v1 string)",
 		"the token is expired since 2026-11-29", "the key is src/a1/b2.go", "the key of commit 3f81b27c", "PASSWORD=$(cat f) make", "zip -r a.zip dir1", "http is not https2",
 		"add a login page, then run make -p 4", "PASSWORD_MIN=12345678", "write docs/password.md: reset1 is explained there",
-		"the cookie is set by login2", "a\r\n\r\nb\n\n  c", "key: value1", "what does mysql -p do?", "echo a | wc | sort", `echo "$PW" | docker login --password-stdin`, "cat f | gh auth login --with-token", "echo && x=1&y=2", "a | b | | c", "|", "echo |",
+		"the cookie is set by login2", "a\r\n\r\nb\n\n  c", "key: value1", "what does mysql -p do?", "echo a | wc | sort", `echo "$PW" | docker login --password-stdin`, "cat f | gh auth login --with-token", "echo && x=1&y=2", "a | b | | c", "echo yes || sudo -S ls", "redis-cli ping && ssh -a host1x", "echo hello; sudo -S ls | wc", "a=b&c", "AT&T=x", "|", "echo |",
 	} {
 		if got := RedactSaid(text); got != text {
 			t.Errorf("%q became %q", text, got)
