@@ -252,8 +252,8 @@ func TestHoles(t *testing.T) {
 			}
 			rooms = append(rooms, st.Blocks*512)
 		}
-		if most := int64(3*run + 2*Block); slices.Max(rooms) > most || slices.Min(rooms) < int64(2*run) {
-			t.Errorf("runs of %d take %d bytes, want %d to %d", run, rooms, 2*run, most)
+		if most := int64(3*run + 2*Block); slices.Max(rooms) > most { // less where the disk compresses
+			t.Errorf("runs of %d take %d bytes, want at most %d", run, rooms, most)
 		}
 	}
 }

@@ -23,20 +23,23 @@ type outfit struct {
 	// dated says that the time comes back too: nothing was at the path meanwhile, so
 	// nothing was built of other content.
 	dated bool
-	lost  []attributes.Lost
+	// replaces says that something is at the path, be it that nobody can read it.
+	replaces bool
+	lost     []attributes.Lost
 }
 
 // outfitOf is for a file that is to be as is at a path at which there is what was says.
 func outfitOf(root *beneath.Root, path string, was, is *State) (outfit, error) {
 	old, st, err := root.Open(path)
 	if err != nil {
-		return outfit{kept: is.Kept, dated: is.Kept != nil}, nil
+		_, err := root.Lstat(path)
+		return outfit{kept: is.Kept, dated: is.Kept != nil, replaces: err == nil}, nil
 	}
 	now := attributes.Of(old, st)
 	if err := old.Close(); err != nil {
 		return outfit{}, err
 	}
-	o := outfit{kept: now}
+	o := outfit{kept: now, replaces: true}
 	if is.Kept != nil {
 		now.TakePrivileges(is.Kept)
 		now.Sparse = now.Sparse || is.Kept.Sparse
@@ -48,14 +51,14 @@ func outfitOf(root *beneath.Root, path string, was, is *State) (outfit, error) {
 	return o, nil
 }
 
-// run is how many zeros become a hole, 0 for any number: where there is a file without
-// holes, one without takes its place. Of a file that is not there, nobody knows whether it
+// run is how many zeros become a hole; 0 makes none. A file without holes, or one that can't
+// be read, is replaced by one without. Of a file that is not there, nobody knows whether it
 // had any.
 func (o *outfit) run(size int64) int64 {
 	switch {
 	case o.kept != nil && o.kept.Sparse:
 		return attributes.Block
-	case o.kept == nil && size >= attributes.LongRun:
+	case o.kept == nil && !o.replaces && size >= attributes.LongRun:
 		return attributes.LongRun
 	}
 	return 0
