@@ -34,7 +34,8 @@ func MountsIn(path string) []string {
 		return nil
 	}
 	points, _ := MountPoints()
-	resolved, within := filepath.Join(parent, filepath.Base(path)), []string(nil)
+	resolved, within := strings.TrimSuffix(filepath.Join(parent, filepath.Base(path)), "/"), []string(nil)
+	path = strings.TrimSuffix(path, "/") // all is below the root
 	for _, point := range points {
 		if rest, found := strings.CutPrefix(point, resolved); found && (rest == "" || rest[0] == '/') {
 			within = append(within, path+rest)

@@ -4,11 +4,30 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/umbra-vcs/umbra/scripts/hazards"
 	"golang.org/x/sys/unix"
 )
+
+// TestMountsInTheRoot lists all mounts, since all are below the root.
+func TestMountsInTheRoot(t *testing.T) {
+	t.Parallel()
+	points, err := MountPoints()
+	if err != nil {
+		t.Fatal(err)
+	}
+	within := MountsIn("/")
+	for _, point := range []string{"/", "/proc"} {
+		if slices.Contains(points, point) && !slices.Contains(within, point) {
+			t.Errorf("%s is not among %q", point, within)
+		}
+	}
+	if !slices.Contains(points, "/proc") {
+		t.Skip("nothing is mounted at /proc")
+	}
+}
 
 // TestRemoveTreeWithMounts removes nothing of a tree in which a directory or a file of the
 // same file system, or another file system, is mounted; with openat2 and without, and
