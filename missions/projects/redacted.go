@@ -49,7 +49,9 @@ func (m *Mission) HoldSentPrompt(prompt string) {
 	m.Live.SentPrompt = prompt
 }
 
-// NameFromPrompt is missions.NameFromPrompt without what may be a secret.
+// NameFromPrompt is missions.NameFromPrompt without what may be a secret: the name becomes
+// that of a branch.
 func NameFromPrompt(prompt string) string {
-	return missions.NameFromPrompt(string(secrets.OmitPlaceholders([]byte(jsontext.RedactTyped(prompt)))))
+	kept := secrets.OmitPlaceholders([]byte(jsontext.RedactTyped(prompt)))
+	return missions.NameFromPrompt(jsontext.OmitLikePasswords(string(kept)))
 }

@@ -55,6 +55,10 @@ const mostQuoted = 1024
 // though there are blanks in it, and where that ends.
 func redactQuoted(line string, start, end int, word string) (string, int) {
 	const around = "`([{<*)]}>,.;!?"
+	behind := strings.LastIndex(word, leftOut) + len(leftOut)
+	if strings.ContainsAny(word[behind:], `'"`) { // it is closed
+		return word, end
+	}
 	begin := start + len(line[start:end]) - len(strings.TrimLeft(line[start:end], around))
 	whole := strings.TrimRight(readLineWord(line[:min(len(line), start+mostQuoted)], begin, ";&|()`"+blanks).raw, around)
 	last := whole[max(0, len(whole)-1):]
@@ -62,7 +66,7 @@ func redactQuoted(line string, start, end int, word string) (string, int) {
 	if begin+len(whole) <= end || !isQuoted && strings.ContainsAny(whole, `'"`) {
 		return word, end
 	}
-	word = word[:strings.LastIndex(word, leftOut)+len(leftOut)]
+	word = word[:behind]
 	if isQuoted && strings.Contains(word, last) {
 		word += last
 	}
@@ -73,7 +77,10 @@ func redactQuoted(line string, start, end int, word string) (string, int) {
 type saidWords struct {
 	program, before string
 	named           saidName // what the word may be
-	told            bool     // and "is" or a colon stands between
+	told            bool     // and "is" or a colon stands between, or so says the verb
+	option          bool     // it is an option that says it
+	verb            int      // of how many words a verb before may say it
+	between         int      // how many words may come that say what the password is for
 }
 
 type saidName int
@@ -103,6 +110,9 @@ func (s *saidWords) redact(raw string) string {
 	if word == "" || secrets.Count([]byte(raw)) > 0 {
 		return raw
 	}
+	if s.option && strings.ContainsAny(marks, `'"`) {
+		return marks + redactPassword(word) + rest
+	}
 	return marks + s.redactWord(word) + rest
 }
 
@@ -115,12 +125,10 @@ func (s *saidWords) redactWord(word string) string {
 		return kept
 	}
 	if at := strings.IndexAny(word, "=:"); at > 0 && at+1 < len(word) {
-		key, value := word[:at+1], strings.TrimLeft(word[at+1:], openingMarks)
-		key = word[:len(word)-len(value)]
-		if name := word[:at]; isPasswordVariable(name) && word[at] == '=' || nameSaid(name) == saidPassword && secrets.MayBePassword([]byte(value)) || s.isCookie() && secrets.LooksDrawn([]byte(value)) {
-			return key + redactPassword(value)
-		}
-		return redactForm(word)
+		return s.redactKeyed(word, at)
+	}
+	if s.between > 0 {
+		return word
 	}
 	value := []byte(word)
 	switch s.named {
@@ -134,6 +142,27 @@ func (s *saidWords) redactWord(word string) string {
 		}
 	}
 	return word
+}
+
+// redactKeyed is a word whose name ends at a colon or an equals sign.
+func (s *saidWords) redactKeyed(word string, at int) string {
+	name := word[strings.LastIndexAny(word[:at], ",{")+1 : at]
+	value := strings.TrimLeft(word[at+1:], openingMarks)
+	key, rest := word[:len(word)-len(value)], ""
+	if quote := key[len(key)-1]; quote == '"' || quote == '\'' {
+		if end := strings.IndexByte(value, quote); end >= 0 {
+			value, rest = value[:end], value[end:]
+		}
+	}
+	if isPasswordVariable(name) && word[at] == '=' || isPasswordKey(name) && secrets.MayBePassword([]byte(value)) || s.isCookie() && secrets.LooksDrawn([]byte(value)) {
+		return key + redactPassword(value) + rest
+	}
+	if next := strings.IndexAny(word[at+1:], ",{") + 1; next > 0 {
+		if more := strings.IndexAny(word[at+1+next:], "=:"); more > 0 && at+1+next+more+1 < len(word) {
+			return word[:at+1+next] + s.redactKeyed(word[at+1+next:], more)
+		}
+	}
+	return redactForm(word)
 }
 
 // redactForm redacts a password among the fields of a form or of an address:
@@ -169,6 +198,12 @@ func (s *saidWords) isCookie() bool {
 	return strings.HasSuffix(strings.ToLower(s.before), "cookie:")
 }
 
+// mostBetween bounds the words of "the password for the staging server is …".
+const mostBetween = 5
+
+// givingVerbs stand before a password that is given: log in with the password X.
+var givingVerbs = []string{"set", "use", "using", "with", "enter", "type", "try", "change", "reset"}
+
 // follow notes what a word says of the next one.
 func (s *saidWords) follow(raw string) {
 	_, word, rest := splitMarks(raw)
@@ -178,12 +213,32 @@ func (s *saidWords) follow(raw string) {
 		return
 	}
 	lower := strings.ToLower(word)
-	bare := strings.TrimRight(lower, ":=")
+	bare := strings.TrimRight(lower, ":=\"'`")
+	named := nameSaid(word)
+	if bare == "pass" && bare != lower && (s.before == "" || strings.ContainsAny(word, `"'`)) {
+		named = saidPassword
+	}
+	is := slices.Contains([]string{"", "is", "was", "to", "this", "->", "=>"}, bare)
 	switch {
-	case s.named == saidNothing || !slices.Contains([]string{"", "is", "was", "to", "this", "->", "=>"}, bare):
-		s.named, s.told = nameSaid(bare), bare != lower
+	case s.named == saidPassword && (bare == "for" || bare == "of"):
+		s.told, s.between = false, mostBetween
+	case s.between > 0 && named == saidNothing:
+		s.between--
+		s.told = is || bare != lower
+		if s.told || s.between == 0 || strings.ContainsAny(rest, ",.;!?") {
+			s.between = 0
+		}
+		if !s.told && s.between == 0 {
+			s.named = saidNothing
+		}
+	case s.named == saidNothing || !is:
+		s.option = named == saidPassword && strings.HasPrefix(word, "-")
+		s.named, s.told, s.between = named, bare != lower || s.option || named == saidPassword && s.verb > 0, 0
 	case bare != "to": // rename the password to password2
 		s.told = true
+	}
+	if s.verb--; slices.Contains(givingVerbs, lower) {
+		s.verb = 3
 	}
 	s.program, s.before = nextProgram(s.program, s.before, word), word
 	s.end(rest)
@@ -203,14 +258,67 @@ func isPasswordVariable(name string) bool {
 	return name == strings.ToUpper(name) && slices.ContainsFunc([]string{"PASSWORD", "PASSWD", "PASSPHRASE", "_PASS", "_PWD"}, ends)
 }
 
+// passwordKeyEnds end the names of settings that hold a password.
+var passwordKeyEnds = []string{"password", "passwd", "passphrase", "pass"}
+
+// isPasswordKey reports a name before a colon or an equals sign that says that a password
+// stands behind it: password, db_password, spring.datasource.password, dbPassword.
+func isPasswordKey(name string) bool {
+	return nameSaid(name) == saidPassword || strings.EqualFold(bareName(name), "pass")
+}
+
+func bareName(name string) string {
+	return strings.TrimLeft(strings.Trim(name, "\"'`:="), "-")
+}
+
+// endsAsPassword reports a name of several words of which the last one is a password.
+func endsAsPassword(name string) bool {
+	for _, end := range passwordKeyEnds {
+		n := len(name) - len(end)
+		if n <= 0 || !strings.EqualFold(name[n:], end) {
+			continue
+		}
+		before, first := name[n-1], name[n]
+		return strings.IndexByte("_-.", before) >= 0 || 'A' <= first && first <= 'Z' && 'a' <= before && before <= 'z'
+	}
+	return false
+}
+
 // nameSaid is what a word says that stands for another.
-func nameSaid(lower string) saidName {
-	lower = strings.ToLower(lower)
+func nameSaid(name string) saidName {
+	name = bareName(name)
+	lower := strings.ToLower(name)
 	switch {
-	case slices.Contains([]string{"password", "passwd", "passphrase", "passcode", "pwd", "pw", "passwort", "kennwort", "contraseña", "senha"}, lower):
+	case endsAsPassword(name) || slices.Contains([]string{"password", "passwd", "passphrase", "passcode", "pwd", "pw", "passwort", "kennwort", "contraseña", "senha"}, lower):
 		return saidPassword
 	case slices.Contains([]string{"key", "token", "secret", "credential", "credentials", "apikey", "api-key", "bearer", "_authtoken", "cookie"}, lower) || strings.HasSuffix(lower, ":_authtoken"):
 		return saidSecret
 	}
 	return saidNothing
+}
+
+// OmitLikePasswords is a text without the words of letters and digits that stand behind one
+// that says password, or in it: for a name, of which nothing is lost by a word less.
+func OmitLikePasswords(text string) string {
+	var kept strings.Builder
+	said := false
+	for len(text) > 0 {
+		start := len(text) - len(strings.TrimLeft(text, blanks))
+		end := len(text)
+		if n := strings.IndexAny(text[start:], blanks); n >= 0 {
+			end = start + n
+		}
+		word := strings.ToLower(text[start:end])
+		_, name, _ := splitMarks(text[start:end])
+		if at := strings.IndexAny(name, "=:"); at >= 0 {
+			name = name[:at]
+		}
+		said = said || strings.Contains(word, "passw") || strings.Contains(word, "passphrase") || nameSaid(name) == saidPassword
+		if !said || !strings.ContainsAny(word, "0123456789") || !strings.ContainsAny(word, "abcdefghijklmnopqrstuvwxyz") {
+			kept.WriteString(text[start:end])
+		}
+		kept.WriteByte(' ')
+		text = text[end:]
+	}
+	return kept.String()
 }

@@ -55,6 +55,20 @@ func TestRedactSaid(t *testing.T) {
 		"echo a; echo 'it;s' | sudo -S ls; echo c":           "echo a; echo '" + leftOut + "' | sudo -S ls; echo c",
 		"the echo command is echo hunter2 | sudo -S ls":      "the echo command is echo " + leftOut + " | sudo -S ls",
 		"sh -c 'echo hunter2 | sudo -S ls'":                  "sh -c 'echo " + leftOut + " | sudo -S ls'",
+		"use db_password: hunter2x in config.yml":            "use db_password: " + leftOut + " in config.yml",
+		"connect with DB_PASSWORD: hunter2":                  "connect with DB_PASSWORD: " + leftOut,
+		"the admin password for staging is hunter2":          "the admin password for staging is " + leftOut,
+		"password of the new host: hunter2":                  "password of the new host: " + leftOut,
+		"set password hunter2!":                              "set password " + leftOut + "!",
+		"change the password to hunter2":                     "change the password to " + leftOut,
+		`{"password": "hunter2"}`:                            `{"password": "` + leftOut + `"}`,
+		`{"user":"me 2","password":"hunter2","a":"b"} "c d"`: `{"user":"me 2","password":"` + leftOut + `","a":"b"} "c d"`,
+		"spring.datasource.password=hunter2":                 "spring.datasource.password=" + leftOut,
+		"dbPassword=hunter2 userPass: hunter3":               "dbPassword=" + leftOut + " userPass: " + leftOut,
+		"pass:hunter2":                                       "pass:" + leftOut,
+		"pass: hunter2":                                      "pass: " + leftOut,
+		"run it --password hunter2":                          "run it --password " + leftOut,
+		"run it --db-password 'foo bar9 zoo'":                "run it --db-password '" + leftOut + "'",
 	} {
 		if got := RedactSaid(text); got != want {
 			t.Errorf("%q became\n%q, not\n%q", text, got, want)
@@ -68,7 +82,8 @@ func TestRedactSaid(t *testing.T) {
 		"rename password to password2", "the password is in config1.yml", "password: $DB_PASSWORD1", "password: <your password1>", "func password(v1 string)",
 		"the token is expired since 2026-11-29", "the key is src/a1/b2.go", "the key of commit 3f81b27c", "PASSWORD=$(cat f) make", "zip -r a.zip dir1", "http is not https2",
 		"add a login page, then run make -p 4", "PASSWORD_MIN=12345678", "write docs/password.md: reset1 is explained there",
-		"the cookie is set by login2", "a\r\n\r\nb\n\n  c", "key: value1", "what does mysql -p do?", "echo a | wc | sort", `echo "$PW" | docker login --password-stdin`, "cat f | gh auth login --with-token", "echo && x=1&y=2", "a | b | | c", "echo yes || sudo -S ls", "redis-cli ping && ssh -a host1x", "echo hello; sudo -S ls | wc", "a=b&c", "AT&T=x", "|", "echo |",
+		"the cookie is set by login2", "a\r\n\r\nb\n\n  c", "key: value1", "what does mysql -p do?", "echo a | wc | sort", `echo "$PW" | docker login --password-stdin`, "cat f | gh auth login --with-token", "echo && x=1&y=2", "a | b | | c", "make all tests pass: config2 fails", "the --password option takes abc123x", "the password for bob2024 must be long", "a bypass: mode12x",
+		`{"password":"string","id":"a1b2c3"}`, "set the password for the login, then see step12x", "dbPassword: uint256", "echo yes || sudo -S ls", "redis-cli ping && ssh -a host1x", "echo hello; sudo -S ls | wc", "a=b&c", "AT&T=x", "|", "echo |",
 	} {
 		if got := RedactSaid(text); got != text {
 			t.Errorf("%q became %q", text, got)
@@ -93,6 +108,20 @@ func TestRedactTyped(t *testing.T) {
 		}
 		if again := RedactTyped(want); again != want {
 			t.Errorf("%q is redacted again: %q", want, again)
+		}
+	}
+}
+
+// TestOmitLikePasswords: what follows a password's name is in no name if it may be one.
+func TestOmitLikePasswords(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"fix the password check hunter2! now": "fix the password check  now ",
+		"update go1 of db_password:\nh2x":     "update go1 of db_password:  ",
+		"use pw=a1 b":                         "use  b ",
+	} {
+		if got := OmitLikePasswords(text); got != want {
+			t.Errorf("%q became %q, not %q", text, got, want)
 		}
 	}
 }
