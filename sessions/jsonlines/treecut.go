@@ -36,16 +36,22 @@ func (s Standing) Results(ids ...string) Standing {
 }
 
 // TreeCutter is the Cutter of a file whose lines are a Tree. It reads once, and holds of each
-// line what it goes on from and the calls that are open there.
+// line what it goes on from, the calls that are open there and where a cut is that ends there.
 type TreeCutter struct {
 	// Read reads a line: its id, that of the line that it goes on from, and how the
 	// conversation stands after it; false if it is none of the tree.
 	Read func(b []byte) (id, parent string, after func(Standing) Standing, ok bool)
 
-	tree   Tree[Standing]
-	length int64 // bytes up to the last good end
-	kept   int   // lines up to there
+	tree   Tree[branch]
 	events int
+}
+
+// branch is what leads to a line. What the user has taken back is in none that goes on
+// from before it, though it stands between in the file.
+type branch struct {
+	Standing
+	length int64 // bytes up to its last good end
+	kept   int   // lines up to there
 }
 
 // Line implements Cutter.
@@ -56,22 +62,26 @@ func (c *TreeCutter) Line(b []byte, start int64) error {
 		return nil
 	}
 	above, _ := c.tree.Below(parent)
-	var s Standing
+	var leads branch
 	if above != nil {
-		s = above.Value
+		leads = above.Value
 	}
-	s = after(s)
-	c.tree.Add(id, above, s)
-	if s.isGood() {
-		c.length, c.kept = start+int64(len(b))+1, c.events
+	leads.Standing = after(leads.Standing)
+	if leads.isGood() {
+		leads.length, leads.kept = start+int64(len(b))+1, c.events
 	}
+	c.tree.Add(id, above, leads)
 	return nil
 }
 
 // Cut implements Cutter. What came before may matter wherever it is cut.
 func (c *TreeCutter) Cut() (cut sessions.Cut, certain int64) {
-	cut = sessions.Cut{Length: c.length, Events: c.kept, Dropped: c.events - c.kept}
-	if leaf := c.tree.Leaf(); leaf != nil && cut.Dropped > 0 {
+	leaf := c.tree.Leaf()
+	if leaf == nil {
+		return sessions.Cut{Dropped: c.events}, 0
+	}
+	cut = sessions.Cut{Length: leaf.Value.length, Events: leaf.Value.kept, Dropped: c.events - leaf.Value.kept}
+	if cut.Dropped > 0 {
 		cut.Open = leaf.Value.Open
 	}
 	return cut, 0

@@ -91,7 +91,9 @@ func TestCut(t *testing.T) {
 		"an open call":             {[]string{"a user one", "b<a assistant 1", "c<b user two", "d<c assistant call1"}, 2, 1},
 		"a call with its result":   {[]string{"a user one", "b<a assistant call1", "c<b toolResult call1"}, 3, 0},
 		"left in a call, and back": {[]string{"a user one", "b<a assistant 1", "c<b user two", "d<c assistant call1", "e<b user three", "f<e assistant 3"}, 6, 0},
-		"back, and asked":          {[]string{"a user one", "b<a assistant 1", "c<b user two", "d<c assistant 2", "e<b user three"}, 4, 0},
+		"back, and asked":          {[]string{"a user one", "b<a assistant 1", "c<b user two", "d<c assistant 2", "e<b user three"}, 2, 0},
+		"back, and a call is open": {[]string{"a user one", "b<a assistant 1", "c<b user two", "d<c assistant 2", "e<b user 3", "f<e assistant call1"}, 2, 1},
+		"back to the beginning":    {[]string{"a user one", "b<a assistant 1", "c user two"}, -1, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			all := said(t, c.lines...)
@@ -110,6 +112,24 @@ func TestCut(t *testing.T) {
 				t.Errorf("cut %+v, %v; want %d bytes of %d, %d open", cut, err, want, len(all), c.open)
 			}
 		})
+	}
+}
+
+// TestCutAfter: after a message that goes on from an earlier one, nothing is kept of what
+// was taken back.
+func TestCutAfter(t *testing.T) {
+	talk := []string{"a user one", "b<a assistant 1", "c<b user two", "d<c assistant 2", "f<b user three", "g<f assistant 3", "h user four"}
+	all := bytes.SplitAfter(said(t, talk...), []byte("\n"))
+	for message, keeps := range map[string]int{"a": 0, "b": 2, "c": 2, "d": 4, "f": 2, "g": 6, "h": 0} {
+		at := slices.IndexFunc(talk, func(line string) bool { return line[:1] == message })
+		want, end := 0, len(bytes.Join(all[:at+2], nil))
+		if keeps > 0 {
+			want = len(bytes.Join(all[:keeps+1], nil))
+		}
+		cut, got, err := Adapter{}.CutAfter(bytes.NewReader(said(t, talk...)), message)
+		if err != nil || cut.Length != int64(want) || got != int64(end) {
+			t.Errorf("after %s: %+v, which ends at %d, %v; want %d, %d", message, cut, got, err, want, end)
+		}
 	}
 }
 

@@ -1,6 +1,8 @@
 package qwen
 
 import (
+	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -23,6 +25,50 @@ func TestRewound(t *testing.T) {
 	cut, err := Adapter{}.Cut(strings.NewReader(open))
 	if err != nil || cut.Length != int64(len(talk)) || cut.Dropped != 2 || len(cut.Open) != 1 || cut.Open[0].ID != "call_1" {
 		t.Errorf("it is cut at %+v, %v; want %d", cut, err, len(talk))
+	}
+}
+
+// TestRewoundCut: where nothing was answered since its user went back, the end of what was
+// taken back is no end to go on from.
+func TestRewoundCut(t *testing.T) {
+	two := said("a", "", prompt("one")) + said("b", "a", answer("1")) + said("c", "b", prompt("two")) + said("d", "c", answer("2"))
+	for name, c := range map[string]struct {
+		to   string   // the line that is gone back to, "" for the beginning
+		want []string // the prompts that are kept
+	}{
+		"to the second prompt": {"b", []string{"one"}},
+		"to the first":         {"", nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			back := two + said("e", c.to, `"type":"system","subtype":"rewind","systemPayload":{"truncatedCount":1}`)
+			all := back + said("f", "e", prompt("three"))
+			want := 0
+			if c.to != "" {
+				want = len(back)
+			}
+			for id, end := range map[string]int{"d": len(two), "e": len(back), "f": len(all)} {
+				length := want
+				if id == "d" {
+					length = end
+				}
+				if cut, got, err := (Adapter{}).CutAfter(strings.NewReader(all), id); cut.Length != int64(length) || got != int64(end) || err != nil {
+					t.Errorf("after %s: %+v, which ends at %d, %v; want %d, %d", id, cut, got, err, length, end)
+				}
+			}
+			for _, text := range []string{back, all} {
+				cut, err := Adapter{}.Cut(strings.NewReader(text))
+				if cut.Length != int64(want) || (want == 0) != errors.Is(err, sessions.ErrEmptyCut) {
+					t.Errorf("of %d bytes: %+v, %v; want %d", len(text), cut, err, want)
+				}
+			}
+			var prompts []string
+			for _, turn := range conversation(t, []byte(all[:want])).Turns {
+				prompts = append(prompts, turn.Prompt)
+			}
+			if !slices.Equal(prompts, c.want) {
+				t.Errorf("what is kept asks %q, want %q", prompts, c.want)
+			}
+		})
 	}
 }
 
