@@ -150,7 +150,9 @@ func RepairConfig(dir, projectID string) error {
 	if errors.As(config, &other) {
 		return config
 	}
-	if _, err := os.Stat(filepath.Join(dir, "objects")); err != nil {
+	if _, err := os.Stat(filepath.Join(dir, "objects")); errors.Is(err, fs.ErrNotExist) {
+		return gitstore.Damaged("%s has no objects", dir)
+	} else if err != nil {
 		return err
 	}
 	if config != nil {
