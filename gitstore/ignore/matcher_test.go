@@ -215,3 +215,16 @@ func BenchmarkMatch(b *testing.B) {
 		m.Match("ordinary_file.go", false)
 	}
 }
+
+// TestTakenIn: the rule matches the directory and no other, whatever its name means.
+func TestTakenIn(t *testing.T) {
+	t.Parallel()
+	for path, other := range map[string]string{
+		"build": "build2", "tmp/in": "in", "a [b]": "a b", `back\slash`: "backslash", "star*": "star9", "what?": "what9", "ends ": "ends", "!odd": "odd", "#x/y": "x/y",
+	} {
+		p := paths(map[string]string{".gitignore": "/*\n", ".umbraignore": ignore.TakenIn(path) + "\n"})
+		if p.Match(path, true).Ignored || p.Match(path+"/file", false).Ignored || !p.Match(other, true).Ignored {
+			t.Errorf("%q has %q taken in as %q", path, other, ignore.TakenIn(path))
+		}
+	}
+}

@@ -176,6 +176,27 @@ func TestUnkeptDirectoriesOfOneAgent(t *testing.T) {
 	}
 }
 
+// TestIgnoredDirectoryTakenIn: once the rule is there that was asked for, nothing asks for it.
+func TestIgnoredDirectoryTakenIn(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.local.Adapters = projects.Agents()
+	w := newTalker(b)
+	b.git("init", "-q", "-b", "main")
+	b.write(".gitignore", "build/\n")
+	b.write("build/[a] b/made", "by the agent\n")
+	w.hook("SessionStart", map[string]any{"source": "startup"})
+	r := w.hook("UserPromptSubmit", map[string]any{"prompt": "go", "prompt_id": "1", "cwd": filepath.Join(b.dir, "build", "[a] b")})
+	w.hook("Stop", map[string]any{"cwd": filepath.Join(b.dir, "build", "[a] b")})
+	b.unkept("before", 1)
+	_, hint, _ := strings.Cut(string(r.Output), "a line ")
+	rule, _, _ := strings.Cut(hint, " in .umbraignore")
+	b.write(".umbraignore", strings.ReplaceAll(rule, `\\`, `\`)+"\n")
+	b.snapshot("")
+	b.unkept("with "+rule, 0)
+	b.healthy()
+}
+
 // TestIgnoredWorkspace: a mission for a directory that its repository ignores keeps
 // nothing of it, and says so until a rule takes it in.
 func TestIgnoredWorkspace(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/umbra-vcs/umbra/gitstore/ignore"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/home"
 	"github.com/umbra-vcs/umbra/missions/projects"
@@ -138,6 +139,9 @@ func unkeptProblems(m *projects.Mission, counts func(projects.UnkeptReason) bool
 		works, changes, is = "worked", "changed", "was"
 	}
 	for who, place := range []projects.WorkPlace{m.Live.Places.Agent, m.Live.Places.Subagent} {
+		if place.Unkept == projects.UnkeptIgnored {
+			place.Unkept = snapshots.UnkeptReason(m, place.Dir) // the rules may be others since
+		}
 		if place.Unkept == "" || !counts(place.Unkept) {
 			continue
 		}
@@ -163,7 +167,7 @@ func unkeptWords(place projects.WorkPlace) string {
 // keepHint is what to type to have what is in such a directory.
 func keepHint(m *projects.Mission, place projects.WorkPlace) string {
 	if rel, err := filepath.Rel(m.Binding.Workspace, place.Dir); err == nil && place.Unkept == projects.UnkeptIgnored {
-		return "a line !/" + filepath.ToSlash(rel) + "/ in .umbraignore has it kept from now on"
+		return "a line " + ignore.TakenIn(filepath.ToSlash(rel)) + " in .umbraignore has it kept from now on"
 	}
 	return "commit it there, or keep what is there now: umbra mission new --no-launch --workspace " + home.ShellQuote(place.Dir)
 }

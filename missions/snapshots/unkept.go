@@ -8,6 +8,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/documents"
+	"github.com/umbra-vcs/umbra/gitstore/ignore"
 	"github.com/umbra-vcs/umbra/gitstore/usergit"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/home"
@@ -53,7 +54,7 @@ func IgnoredWorkspaceProblem(m *projects.Mission) *missions.Problem {
 	}
 	return &missions.Problem{
 		Project: m.Project.Name, Mission: m.Name, Message: fmt.Sprintf("%s ignores the mission's workspace: what is in it is not kept", top),
-		Fix: fmt.Sprintf("a line !/%s/ in %s has it kept from now on", m.Binding.PathInRepo, filepath.Join(top, ".umbraignore")),
+		Fix: fmt.Sprintf("a line %s in %s has it kept from now on", ignore.TakenIn(m.Binding.PathInRepo), filepath.Join(top, ".umbraignore")),
 	}
 }
 
