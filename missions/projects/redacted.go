@@ -2,6 +2,7 @@ package projects
 
 import (
 	"cmp"
+	"strings"
 
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/sessions/jsontext"
@@ -49,9 +50,16 @@ func (m *Mission) HoldSentPrompt(prompt string) {
 	m.Live.SentPrompt = prompt
 }
 
+// mostNaming is how much of a prompt is looked at for a name.
+const mostNaming = 4096
+
 // NameFromPrompt is missions.NameFromPrompt without what may be a secret: the name becomes
 // that of a branch.
 func NameFromPrompt(prompt string) string {
-	kept := secrets.OmitPlaceholders([]byte(jsontext.RedactTyped(prompt)))
-	return missions.NameFromPrompt(jsontext.OmitLikePasswords(string(kept)))
+	kept := string(secrets.Redact([]byte(prompt))) // whole: no half of a secret is left
+	if len(kept) > mostNaming {
+		kept = kept[:max(0, strings.LastIndexAny(kept[:mostNaming], " \t\r\n"))]
+	}
+	kept = string(secrets.OmitPlaceholders([]byte(jsontext.RedactTyped(kept))))
+	return missions.NameFromPrompt(jsontext.OmitLikePasswords(kept))
 }

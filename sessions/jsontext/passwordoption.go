@@ -4,6 +4,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/umbra-vcs/umbra/sessions/secrets"
 )
@@ -52,11 +53,25 @@ var wrappers = []string{
 	"if", "then", "elif", "else", "while", "until", "do", "!", "{",
 }
 
+// programNames are the programs of secretOptions, and the beginnings of what is a program and
+// its subcommands there.
+var programNames = sync.OnceValue(func() map[string]bool {
+	names := map[string]bool{}
+	for _, o := range secretOptions {
+		for _, program := range o.programs {
+			for i, c := range program {
+				if c == ' ' {
+					names[program[:i]] = true
+				}
+			}
+			names[program] = true
+		}
+	}
+	return names
+})
+
 // takesPassword reports whether a program, or a subcommand of it, is in secretOptions.
-func takesPassword(program string) bool {
-	isIt := func(name string) bool { return name == program || strings.HasPrefix(name, program+" ") }
-	return slices.ContainsFunc(secretOptions, func(o secretOption) bool { return slices.ContainsFunc(o.programs, isIt) })
-}
+func takesPassword(program string) bool { return programNames()[program] }
 
 // hasOptions reports whether a program takes a password itself.
 func hasOptions(program string) bool {
@@ -86,7 +101,7 @@ func nextProgram(program, before, word string) string {
 		return program
 	case program == "sshpass", takesPassword(name) && (wraps || !mayBeValue && !(hasOptions(program) && isAlsoAWord(name))), wraps && !mayBeValue:
 		return name
-	case !mayBeValue && takesPassword(program+" "+name):
+	case !mayBeValue && takesPassword(program) && takesPassword(program+" "+name):
 		return program + " " + name
 	}
 	return program
@@ -95,6 +110,9 @@ func nextProgram(program, before, word string) string {
 // redactOwnOption redacts what an option that takes a password in this program, and
 // seldom in another, is given.
 func redactOwnOption(program, before, word string) string {
+	if !takesPassword(program) {
+		return word
+	}
 	for _, o := range secretOptions {
 		if !slices.Contains(o.programs, program) {
 			continue

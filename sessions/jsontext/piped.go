@@ -6,7 +6,7 @@ import "strings"
 var passwordReaders = []string{"--password-stdin", "--with-token", "sudo -S", "sudo -kS", "chpasswd", "passwd --stdin", "-passin stdin", "-pass stdin"}
 
 // mostCommand is how much of a line is looked at for the commands behind an echo.
-const mostCommand = 4096
+const mostCommand = 1024
 
 // redactPiped redacts what echo or printf hands to a command that reads a password.
 func redactPiped(line string) string {
@@ -39,21 +39,18 @@ func redactPiped(line string) string {
 // printerAt is where the next echo or printf stands in a line, alone or behind its
 // directory; -1 if none does.
 func printerAt(line string) int {
-	for from := 0; ; {
-		at := len(line)
+	for end := range len(line) {
+		if line[end] != ' ' {
+			continue
+		}
 		for _, name := range []string{"echo", "printf"} {
-			if n := strings.Index(line[from:min(len(line), at+len(name))], name+" "); n >= 0 {
-				at = from + n
+			at := end - len(name)
+			if strings.HasSuffix(line[:end], name) && (at == 0 || strings.IndexByte(blanks+"\"'`|;&(/", line[at-1]) >= 0) {
+				return at
 			}
 		}
-		switch {
-		case at == len(line):
-			return -1
-		case at == 0 || strings.IndexByte(blanks+"\"'`|;&(/", line[at-1]) >= 0:
-			return at
-		}
-		from = at + 1
 	}
+	return -1
 }
 
 // printedWords are the words of the command that a line begins with, and the commands

@@ -11,10 +11,16 @@ import (
 // it: what secrets.Redact finds, a command that stands among the words (try mysql -pX), a
 // variable that is called a password, and what the words themselves call one (the password
 // is X).
-func RedactSaid(text string) string {
+func RedactSaid(text string) string { return redactSaid(string(secrets.Redact([]byte(text)))) }
+
+// redactSaid is RedactSaid of what secrets.Redact has left.
+func redactSaid(text string) string {
 	var kept strings.Builder
-	for line := range strings.Lines(string(secrets.Redact([]byte(text)))) {
+	for line := range strings.Lines(text) {
 		kept.WriteString(redactSaidLine(redactPiped(line)))
+	}
+	if kept.String() == text {
+		return text
 	}
 	return string(secrets.Redact([]byte(kept.String())))
 }
@@ -22,7 +28,7 @@ func RedactSaid(text string) string {
 // RedactTyped is RedactLine of what may be a shell's line, and RedactSaid of what is left:
 // quotes are read before words are taken for a person's.
 func RedactTyped(text string) string {
-	return RedactSaid(RedactLine(string(secrets.Redact([]byte(text)))))
+	return redactSaid(RedactLine(string(secrets.Redact([]byte(text)))))
 }
 
 const blanks = " \t\r\n"
