@@ -30,6 +30,9 @@ func (r PromoteRequest) Check() error {
 	return r.restore("", "fork").Check()
 }
 
+// Part is what alone a promotion is of, "files" or "conversation"; "" for both.
+func (r PromoteRequest) Part() string { return r.restore("", "").Part() }
+
 // restore is the restore that a promotion is.
 func (r PromoteRequest) restore(mission, moment string) RestoreRequest {
 	return RestoreRequest{

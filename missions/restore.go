@@ -53,6 +53,18 @@ func (r RestoreRequest) Check() error {
 	return nil
 }
 
+// Part is what alone a request is about, "files" or "conversation"; "" for both.
+func (r RestoreRequest) Part() string {
+	switch {
+	case r.FilesOnly:
+		return "files"
+	case r.ConversationOnly:
+		return "conversation"
+	default:
+		return ""
+	}
+}
+
 // UndoRequest steps back, or forward, through Umbra's operations.
 type UndoRequest struct {
 	Caller  Caller `json:"caller"`

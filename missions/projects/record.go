@@ -156,6 +156,7 @@ type Operation struct {
 	SafetySnapshot    string                `json:"safety,omitempty"`
 	Kept              []missions.PathReason `json:"keep,omitempty"`
 	Paths             []gitstore.Text       `json:"paths,omitempty"` // what a restore was asked for; empty for all
+	Part              string                `json:"part,omitempty"`  // files or conversation, if that alone was asked for
 	SessionBefore     string                `json:"session_before,omitempty"`
 	SessionBeforePath string                `json:"session_before_path,omitempty"`
 	SessionAfter      string                `json:"session_after,omitempty"`

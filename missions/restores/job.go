@@ -23,6 +23,7 @@ type Job struct {
 	Conversation   *conversations.ConversationPlan // nil: the conversation stays
 	takesBack      projects.Operation              // of an undo or redo
 	paths          []gitstore.Text                 // what was asked for; empty for all files
+	part           string                          // what alone was asked for; empty for files and conversation
 	promotion      *promotion                      // nil: a restore, merge, undo or redo
 	merge          *missions.Merge                 // nil: no merge
 	returns        bool                            // it gives the mission back what its agent knows
@@ -71,7 +72,7 @@ func joinRefusals(list []error) error {
 // PlanRestore takes the safety snapshot and works out what is to be done. A preview
 // takes no snapshot.
 func (rs *Restorer) PlanRestore(ctx context.Context, m *projects.Mission, target *gitstore.Snapshot, r missions.RestoreRequest) (*Job, error) {
-	j := &Job{Kind: "restore", target: target}
+	j := &Job{Kind: "restore", target: target, part: r.Part()}
 	j.Result = missions.RestoreResult{
 		Target: target.ID.String(), TargetAddress: AddressOfSnapshot(m, target.ID),
 		Mission: m.ID, MissionName: m.Name, Workspace: m.Binding.Workspace,

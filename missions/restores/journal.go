@@ -50,7 +50,7 @@ type conversationDoc struct {
 func (rs *Restorer) NewJournalDoc(m *projects.Mission, j *Job) (JournalDoc, error) {
 	op := projects.Operation{
 		ID: rs.NewID(), Kind: j.Kind, Target: j.target.ID.String(), ReversedOperation: j.takesBack.ID,
-		Merge: j.takesBack.Merge, Merged: j.takesBack.Merged, Kept: j.Result.Kept, Paths: j.paths,
+		Merge: j.takesBack.Merge, Merged: j.takesBack.Merged, Kept: j.Result.Kept, Paths: j.paths, Part: j.part,
 	}
 	if j.merge != nil {
 		op.Merge, op.Merged = j.merge.ID, j.merge.Tips

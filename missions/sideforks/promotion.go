@@ -99,7 +99,7 @@ func (x *Exchanger) promote(ctx context.Context, fork *projects.Mission, r missi
 		return err
 	}
 	if !r.Promote.Commits { // which a kill may have left undone
-		if done, err := x.isPromoted(ctx, fork, parent); done || err != nil {
+		if done, err := x.isPromoted(ctx, fork, parent, *r.Promote); done || err != nil {
 			return err
 		}
 	}
@@ -107,11 +107,12 @@ func (x *Exchanger) promote(ctx context.Context, fork *projects.Mission, r missi
 	return err
 }
 
-// isPromoted reports whether the newest thing that was done to a parent is the promotion of
-// its fork as it is now. Whoever did it was killed before that was noted: done again it would
-// be there twice, and an undo would take back the second, in which nothing changed.
-func (x *Exchanger) isPromoted(ctx context.Context, fork, parent *projects.Mission) (promoted bool, err error) {
-	if fork, _, err = x.promotes.SettleFork(ctx, fork, promotes.Settling{Verb: "promote"}); err != nil {
+// isPromoted reports whether the newest thing that was done to a parent is this promotion of
+// its fork as it is now, whole, and the parent has not gone on since. Whoever did it was killed
+// before that was noted: done again it would be there twice, and an undo would take back the
+// second, in which nothing changed.
+func (x *Exchanger) isPromoted(ctx context.Context, fork, parent *projects.Mission, r missions.PromoteRequest) (promoted bool, err error) {
+	if fork, _, err = x.promotes.SettleFork(ctx, fork, promotes.Settling{Verb: "promote", Force: r.Force}); err != nil {
 		return false, err
 	}
 	return promoted, x.WithRecoveredWorkspace(ctx, parent, func(parent *projects.Mission) error {
@@ -120,10 +121,18 @@ func (x *Exchanger) isPromoted(ctx context.Context, fork, parent *projects.Missi
 				return err
 			}
 			last, ok, err := restores.ReadOperation(parent, s)
-			if err != nil || ok {
-				promoted = ok && projects.TriggersOf(s).Has(missions.TriggerPromote) && last.Target == fork.Tip.ID.String()
+			switch {
+			case err != nil:
 				return err
+			case !ok:
+				continue
+			case last.Kind != string(missions.TriggerPromote) || last.Target != fork.Tip.ID.String(),
+				last.Part != r.Part() || len(last.Kept)+len(last.Paths) > 0:
+				return nil
 			}
+			since, err := restores.ActivitySince(parent, last, nil)
+			promoted = err == nil && since == ""
+			return err
 		}
 		return nil
 	})
