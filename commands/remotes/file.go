@@ -22,7 +22,7 @@ With --encrypt the file is encrypted, in the format of age (age-encryption.org):
 FILE --key KEYFILE reads it, and so does age. --new-key makes a key first, in a file that is
 not there yet: without it nobody reads what was written.`,
 		Flags: []flags.Flag{
-			flags.String("output", "write to `FILE`; one that is there is replaced", &file, "o"),
+			flags.String("output", "write to `FILE`; an export that is there is replaced", &file, "o"),
 			flags.Strings("allow", "write it although it looks like a secret: `RULE:FINGERPRINT`, as listed (repeatable)", &allow),
 			flags.Bool("no-sessions", "leave conversations out", &noSessions),
 			flags.String("encrypt", "encrypt the file with the key in `KEYFILE`", &keyFile),

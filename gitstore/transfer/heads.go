@@ -2,12 +2,18 @@ package transfer
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"io"
 	"strings"
 
 	"github.com/umbra-vcs/umbra/gitstore"
 )
+
+// IsBundle reports whether a file begins as a Git bundle.
+func IsBundle(head []byte) bool {
+	return bytes.HasPrefix(head, []byte("# v2 git bundle\n")) || bytes.HasPrefix(head, []byte("# v3 git bundle\n"))
+}
 
 // BundleRefs are the refs that a bundle names, of which only the beginning is read.
 func BundleRefs(r io.Reader) (refs []Ref, err error) {

@@ -3,11 +3,14 @@ package remotes
 import (
 	"context"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/disk"
+	"github.com/umbra-vcs/umbra/gitstore/seal"
 	"github.com/umbra-vcs/umbra/gitstore/transfer"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/addresses"
@@ -15,8 +18,8 @@ import (
 	"github.com/umbra-vcs/umbra/missions/projects"
 )
 
-// Export writes moments of missions, with all before them, to a file: a Git bundle. A file
-// that is there is replaced when the new one is whole.
+// Export writes moments of missions, with all before them, to a file: a Git bundle. An export
+// that is there is replaced when the new one is whole, and no other file is.
 func (c *Carrier) Export(ctx context.Context, r missions.ExportRequest) (missions.Transfer, error) {
 	result := missions.Transfer{Missions: []missions.TransferMission{}}
 	if err := checkAllowed(r.Allow); err != nil {
@@ -26,8 +29,8 @@ func (c *Carrier) Export(ctx context.Context, r missions.ExportRequest) (mission
 		return result, missions.Errorf(missions.KindUsage, "umbra export MOMENT… -o FILE", "an export needs moments and a file")
 	}
 	file := projects.ResolveLinks(projects.AbsolutePath(r.Caller.Cwd, r.File))
-	if info, err := os.Stat(file); err == nil && !info.Mode().IsRegular() {
-		return result, missions.Errorf(missions.KindUsage, "umbra export MOMENT… -o FILE", "%s is there, and is no file", file)
+	if err := checkReplaceable(file); err != nil {
+		return result, err
 	}
 	result.Remote = file
 	key, err := c.exportKey(r, file)
@@ -68,6 +71,29 @@ func (c *Carrier) Export(ctx context.Context, r missions.ExportRequest) (mission
 		return c.export(ctx, p, key, moments, look, &result)
 	})
 	return result, err
+}
+
+// checkReplaceable refuses to write an export over what is none: a key, or something of the user's.
+func checkReplaceable(file string) error {
+	info, err := os.Stat(file)
+	switch {
+	case err != nil:
+		return nil // it is not there, or the write says why
+	case !info.Mode().IsRegular():
+		return missions.Errorf(missions.KindUsage, "umbra export MOMENT… -o FILE", "%s is there, and is no file", file)
+	case info.Size() == 0:
+		return nil
+	}
+	f, err := disk.Open(file)
+	if err == nil {
+		defer f.Close()
+		head := make([]byte, headBytes)
+		n, _ := io.ReadFull(f, head)
+		if transfer.IsBundle(head[:n]) || seal.Begins(head[:n]) {
+			return nil
+		}
+	}
+	return missions.Errorf(missions.KindConflict, "name another file", "%s is there, and is no export that could be replaced", file)
 }
 
 // momentsOf are the moments of a request, one of each mission at most, in one project.
@@ -165,6 +191,9 @@ func writeExport(ctx context.Context, p *projects.Project, refs []transfer.Ref, 
 	}
 	if err != nil {
 		return failed(err)
+	}
+	if err := checkReplaceable(file); err != nil { // somebody may have put it there meanwhile
+		return err
 	}
 	if err := key.save(); err != nil {
 		return err

@@ -14,6 +14,9 @@ import (
 	"github.com/umbra-vcs/umbra/missions/home"
 )
 
+// headBytes is how much of a file says what it is.
+const headBytes = 32
+
 // openedFile is a file of missions as git reads it.
 type openedFile struct {
 	at    transfer.Remote
@@ -36,8 +39,7 @@ func (c *Carrier) openFile(r savedRemote, caller missions.Caller) (o openedFile,
 	}
 	defer f.Close()
 	in := bufio.NewReader(f)
-	const headOfSealed = 32
-	head, _ := in.Peek(headOfSealed) // a shorter one is none
+	head, _ := in.Peek(headBytes) // a shorter one is none
 	again := "umbra import " + home.ShellQuote(r.URL)
 	switch {
 	case !seal.Begins(head) && r.KeyFile != "":
