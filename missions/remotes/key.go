@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/umbra-vcs/umbra/gitstore/capture"
 	"github.com/umbra-vcs/umbra/gitstore/seal"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/addresses"
@@ -20,7 +21,7 @@ func (c *Carrier) keyPath(at addresses.CallerDirectory, r missions.AddRemoteRequ
 	if r.KeyFile == "" {
 		return "", nil
 	}
-	path, err := c.keyPlace(at, r.Caller, r.KeyFile)
+	path, err := c.keyPlace(at.Top, r.Caller, r.KeyFile) // which becomes a project
 	if err != nil {
 		return "", err
 	}
@@ -32,32 +33,68 @@ func (c *Carrier) keyPath(at addresses.CallerDirectory, r missions.AddRemoteRequ
 }
 
 // keyPlace is where a key file is that a caller has named. One that would be in snapshots, of
-// whichever project, is refused: it would lie beside what it encrypts.
-func (c *Carrier) keyPlace(at addresses.CallerDirectory, caller missions.Caller, file string) (string, error) {
+// whichever project or of here, is refused: it would lie beside what it encrypts. In Umbra's
+// home it would go with the home.
+func (c *Carrier) keyPlace(here string, caller missions.Caller, file string) (string, error) {
 	path := projects.AbsolutePath(caller.Cwd, file)
-	real := projects.ResolveLinks(path)
-	if real == path { // also where it is not there yet
-		real = filepath.Join(projects.ResolveLinks(filepath.Dir(path)), filepath.Base(path))
+	captured := c.capturedPlaces(here, caller)
+	wrong := func(path string) string {
+		real := projects.ResolveLinks(path)
+		if real == path { // also where it is not there yet
+			real = filepath.Join(projects.ResolveLinks(filepath.Dir(path)), filepath.Base(path))
+		}
+		if home.IsWithin(projects.ResolveLinks(c.Home.Dir), real) {
+			return "in Umbra's own directory, which umbra uninstall --data removes"
+		}
+		for _, dir := range captured {
+			if home.IsWithin(projects.ResolveLinks(dir), real) {
+				return "in the snapshots of " + dir
+			}
+		}
+		return ""
 	}
-	inside := at.Top
+	why := wrong(path)
+	if why == "" {
+		return path, nil
+	}
+	hint := "keep it elsewhere"
+	for _, name := range []string{".config/umbra.key", "umbra.key"} {
+		if user := caller.Env["HOME"]; user != "" && wrong(filepath.Join(user, name)) == "" {
+			hint += ", such as ~/" + name
+			break
+		}
+	}
+	return "", missions.Errorf(missions.KindUsage, hint, "%s would be %s", path, why)
+}
+
+// capturedPlaces are the directories that are in snapshots, or may come to be: workspaces, and
+// projects. A project of somebody's whole home, or of all of a system's, has no workspace there
+// unless a mission says so.
+func (c *Carrier) capturedPlaces(here string, caller missions.Caller) (list []string) {
+	add := func(dir string) {
+		_, err := capture.CheckRoot(capture.RootCheck{Root: dir, Home: caller.Env["HOME"], UmbraHome: c.Home.Dir})
+		var refused *capture.RootError
+		if !errors.As(err, &refused) || !refused.Reason.Overridable() {
+			list = append(list, dir)
+		}
+	}
+	if here != "" {
+		add(here)
+	}
 	all, _ := c.AllProjects() // of what can't be read no workspace is known
 	for _, p := range all {
-		places := []string{p.Locations.Path}
-		list, _ := c.ProjectMissions(p)
-		removed, _ := c.RemovedMissionsIn(p)
-		for _, m := range append(list, removed...) {
-			places = append(places, m.Binding.Workspace)
+		if p.Locations.Path != "" {
+			add(p.Locations.Path)
 		}
-		for _, dir := range places {
-			if dir != "" && home.IsWithin(projects.ResolveLinks(dir), real) {
-				inside = dir
+		missionsThere, _ := c.ProjectMissions(p)
+		removed, _ := c.RemovedMissionsIn(p)
+		for _, m := range append(missionsThere, removed...) {
+			if m.Binding.Workspace != "" {
+				list = append(list, m.Binding.Workspace)
 			}
 		}
 	}
-	if home.IsWithin(projects.ResolveLinks(inside), real) {
-		return "", missions.Errorf(missions.KindUsage, "keep it elsewhere, such as ~/.config/umbra.key", "%s would be in the snapshots of %s", path, inside)
-	}
-	return path, nil
+	return list
 }
 
 func checkKeyDirectory(path string) error {
@@ -118,7 +155,11 @@ func (c *Carrier) exportKey(r missions.ExportRequest, file string) (k exportKey,
 	if err != nil {
 		return k, err
 	}
-	if k.path, err = c.keyPlace(at, r.Caller, named); err != nil {
+	here := ""
+	if at.Project != nil || at.Repo != nil {
+		here = at.Top
+	}
+	if k.path, err = c.keyPlace(here, r.Caller, named); err != nil {
 		return k, err
 	}
 	if isSamePlace(k.path, file) {
