@@ -105,7 +105,7 @@ func (im *Importer) importSession(ctx context.Context, r missions.ImportRequest,
 	all, _ := im.AllProjects()
 	plan, err := im.PlanAdoption(all, f.adapter, r.Caller, f.Session)
 	if errors.Is(err, fs.ErrNotExist) {
-		return one, missions.Errorf(missions.KindNotFound, "mkdir -p "+home.ShellQuote(f.Cwd)+", empty or with its files, then umbra import",
+		return one, missions.Errorf(missions.KindNotFound, "mount its disk; or, if it is gone for good, mkdir -p "+home.ShellQuote(f.Cwd)+", empty or with its files; then umbra import",
 			"the directory where its agent worked is gone: %w", err)
 	}
 	if err != nil {
