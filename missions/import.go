@@ -38,8 +38,8 @@ type DailyImport struct {
 	LookedAt time.Time `json:"looked_at"`
 	NextAt   time.Time `json:"next_at"`
 	Imported int       `json:"imported"` // since it was asked for, by themselves
-	// LeftOut are the sessions that the last one has left out, without those that an import of
-	// the user's has listed so.
+	// LeftOut are the sessions that were left out, the oldest first, without those that an import
+	// of the user's has listed so since they were written last.
 	LeftOut []ImportedSession `json:"left_out,omitempty"`
 	Problem string            `json:"problem,omitempty"`
 	Fix     string            `json:"fix,omitempty"`

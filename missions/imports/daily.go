@@ -1,10 +1,13 @@
 package imports
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
+	"io/fs"
 	"maps"
+	"os"
 	"slices"
 	"time"
 
@@ -13,6 +16,7 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore/lock"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/projects"
+	"github.com/umbra-vcs/umbra/sessions"
 )
 
 // Every is how long after an import by itself the next is due: a little less than a day, so
@@ -41,8 +45,8 @@ type daily struct {
 	Imported int       `json:"imported,omitempty"`
 	Problem  string    `json:"problem,omitempty"`
 	Fix      string    `json:"fix,omitempty"`
-	// LeftOut are sessions that the last import by itself has left out. Told are those that an
-	// import of the user's has listed so, and when they were written last.
+	// LeftOut are sessions that imports by themselves have left out, the oldest first. Told are
+	// those that an import of the user's has listed so, and when they were written last.
 	LeftOut []missions.ImportedSession `json:"left_out,omitempty"`
 	Told    map[string]time.Time       `json:"told,omitempty"`
 }
@@ -68,12 +72,39 @@ func (d *daily) tell(result missions.ImportResult, now time.Time) {
 	d.LeftOut = slices.DeleteFunc(d.LeftOut, func(s missions.ImportedSession) bool { return taken[tellsOf(s)] })
 }
 
-// leaveOut notes which sessions were left out that the user has not been told of.
-func (d *daily) leaveOut(list []missions.ImportedSession) {
-	d.LeftOut = slices.DeleteFunc(slices.Clone(list), func(s missions.ImportedSession) bool {
-		_, told := d.Told[tellsOf(s)]
-		return told
+// leaveOut notes which sessions were left out that the user has not been told of since they were
+// written last. Those of before stay, though they are not looked at any more, while wanting says so.
+func (d *daily) leaveOut(list []missions.ImportedSession, wanting func(missions.ImportedSession) bool) {
+	noted := map[string]missions.ImportedSession{}
+	for _, s := range d.LeftOut {
+		if wanting(s) {
+			noted[tellsOf(s)] = s
+		}
+	}
+	for _, s := range list {
+		noted[tellsOf(s)] = s
+	}
+	maps.DeleteFunc(noted, func(name string, s missions.ImportedSession) bool {
+		at, told := d.Told[name]
+		return told && !s.At.After(at)
 	})
+	d.LeftOut = slices.SortedFunc(maps.Values(noted), func(a, b missions.ImportedSession) int {
+		return cmp.Or(a.At.Compare(b.At), cmp.Compare(tellsOf(a), tellsOf(b)))
+	})
+}
+
+// isWanting returns what tells whether a session that was left out is still in no mission, or
+// not all of it, and could come to be in one.
+func (im *Importer) isWanting() func(missions.ImportedSession) bool {
+	owners, adopt := im.sessionOwners(), im.CurrentConfig().Adopt
+	return func(s missions.ImportedSession) bool {
+		info, err := os.Stat(s.File)
+		if errors.Is(err, fs.ErrNotExist) || !adopt.Adopts(s.Directory) {
+			return false
+		}
+		owner, owned := owners[sessionKey{s.Agent, s.Session}]
+		return !owned || err == nil && im.hasGrown(owner, found{Session: sessions.Session{ID: s.Session, Size: info.Size()}})
+	}
 }
 
 // asked is what the user has once asked for: one for each agent, or for all, and for each
@@ -232,6 +263,7 @@ func (im *Importer) ImportWhenDue(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
+	wanting := im.isWanting()
 	err = im.changeDaily(ctx, func(d *daily) {
 		for i, one := range d.Asked { // the user may have asked meanwhile
 			if at := slices.IndexFunc(before, one.is); at >= 0 && before[at].From.Equal(one.From) {
@@ -239,7 +271,7 @@ func (im *Importer) ImportWhenDue(ctx context.Context) error {
 			}
 		}
 		d.LookedAt, d.Imported, d.Problem, d.Fix = im.Now(), d.Imported+imported, "", ""
-		d.leaveOut(out)
+		d.leaveOut(out, wanting)
 		if failed != nil {
 			said := missions.AsError(failed)
 			d.Problem, d.Fix = said.Message, said.Hint
