@@ -37,11 +37,7 @@ type line struct {
 func parseLine(b []byte) (line, bool) {
 	var l line
 	c := jsontext.Walk(b)
-	for {
-		key, value, ok := c.Member()
-		if !ok {
-			break
-		}
+	for key, value := range c.Members() {
 		switch string(key) {
 		case "type":
 			l.kind = jsontext.Text(value)
@@ -101,11 +97,7 @@ type message struct {
 func parseMessage(b []byte) message {
 	var m message
 	c := jsontext.Walk(b)
-	for {
-		key, value, ok := c.Member()
-		if !ok {
-			return m
-		}
+	for key, value := range c.Members() {
 		switch string(key) {
 		case "id":
 			m.id = jsontext.Raw(value)
@@ -117,6 +109,7 @@ func parseMessage(b []byte) message {
 			m.usage = value
 		}
 	}
+	return m
 }
 
 // ended reports whether a message says that its model has ended what it has to say. A
@@ -142,11 +135,7 @@ func blocks(content []byte, f func(block)) {
 		return
 	}
 	c := jsontext.Walk(content)
-	for {
-		value, ok := c.Element()
-		if !ok {
-			return
-		}
+	for value := range c.Elements() {
 		f(parseBlock(value))
 	}
 }
@@ -154,11 +143,7 @@ func blocks(content []byte, f func(block)) {
 func parseBlock(value []byte) block {
 	var b block
 	c := jsontext.Walk(value)
-	for {
-		key, v, ok := c.Member()
-		if !ok {
-			return b
-		}
+	for key, v := range c.Members() {
 		switch string(key) {
 		case "type":
 			b.kind = jsontext.Text(v)
@@ -176,6 +161,7 @@ func parseBlock(value []byte) block {
 			b.fail = jsontext.IsTrue(v)
 		}
 	}
+	return b
 }
 
 // class is what a line means for the course of the conversation.

@@ -26,15 +26,12 @@ func (Plugin) Enabled(env sessions.Environ, read func(string) ([]byte, error)) s
 		return ""
 	}
 	plugins := jsontext.Walk(jsontext.Lookup(bytes.TrimSpace(settings), "enabledPlugins"))
-	for {
-		name, on, ok := plugins.Member()
-		if !ok {
-			return ""
-		}
+	for name, on := range plugins.Members() {
 		if plugin := string(name); strings.HasPrefix(plugin, sessions.PluginName+"@") && jsontext.IsTrue(on) {
 			return plugin
 		}
 	}
+	return ""
 }
 
 // Handed implements sessions.Plugin, by the options with which a launch hands over hooks

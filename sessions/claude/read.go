@@ -223,11 +223,7 @@ func tokens(usage []byte) (sessions.Tokens, bool) {
 	var t sessions.Tokens
 	found := false
 	c := jsontext.Walk(usage)
-	for {
-		key, value, ok := c.Member()
-		if !ok {
-			return t, found
-		}
+	for key, value := range c.Members() {
 		n, err := strconv.ParseInt(string(value), 10, 64)
 		if err != nil {
 			continue
@@ -241,4 +237,5 @@ func tokens(usage []byte) (sessions.Tokens, bool) {
 			found = true
 		}
 	}
+	return t, found
 }

@@ -74,11 +74,7 @@ func (w *rewriter) line(dst, b []byte) []byte {
 // that is no object.
 func (w *rewriter) findFields(b []byte) bool {
 	c := jsontext.Walk(b)
-	for {
-		key, value, ok := c.Member()
-		if !ok {
-			return c.Whole()
-		}
+	for key, value := range c.Members() {
 		at := jsonlines.Span{Start: c.Pos() - len(value), End: c.Pos()}
 		switch string(key) {
 		case "sessionId":
@@ -94,6 +90,7 @@ func (w *rewriter) findFields(b []byte) bool {
 			}
 		}
 	}
+	return c.Whole()
 }
 
 // findSession edits the paths of the old session's transcript and side files,

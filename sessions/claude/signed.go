@@ -37,21 +37,14 @@ func findSigned(found []jsonlines.Span, b []byte, start, end, depth int) []jsonl
 	}
 	c := jsontext.WalkAt(b[:end], start)
 	if b[start] == '[' {
-		for {
-			value, ok := c.Element()
-			if !ok {
-				return found
-			}
+		for value := range c.Elements() {
 			found = findSigned(found, b, c.Pos()-len(value), c.Pos(), depth+1)
 		}
+		return found
 	}
 	typed, signed, thought := false, false, false
 	var inner []jsonlines.Span
-	for {
-		key, value, ok := c.Member()
-		if !ok {
-			break
-		}
+	for key, value := range c.Members() {
 		switch string(key) {
 		case "type":
 			kind := string(jsontext.Raw(value))

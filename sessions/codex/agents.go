@@ -43,11 +43,8 @@ func opening(file string) (line []byte, whole bool, err error) {
 func rootOf(first []byte) string {
 	_, payload, _ := bytes.Cut(first, []byte(`"payload":`))
 	root, sub := "", false
-	for c := jsontext.Walk(payload); ; {
-		key, value, ok := c.Member()
-		if !ok {
-			break
-		}
+	c := jsontext.Walk(payload)
+	for key, value := range c.Members() {
 		switch string(key) {
 		case "session_id":
 			root = jsontext.Text(value)

@@ -27,11 +27,7 @@ type line struct {
 func parseLine(b []byte) (line, bool) {
 	l := line{ordinal: -1}
 	c := jsontext.Walk(b)
-	for {
-		key, value, ok := c.Member()
-		if !ok {
-			break
-		}
+	for key, value := range c.Members() {
 		switch string(key) {
 		case "ordinal":
 			if n, err := strconv.ParseInt(string(value), 10, 64); err == nil {
@@ -158,15 +154,12 @@ func content(parts []byte) string {
 	}
 	var all []string
 	c := jsontext.Walk(parts)
-	for {
-		part, ok := c.Element()
-		if !ok {
-			return strings.Join(all, "\n")
-		}
+	for part := range c.Elements() {
 		if s := jsontext.Text(jsontext.Lookup(part, "text")); s != "" {
 			all = append(all, s)
 		}
 	}
+	return strings.Join(all, "\n")
 }
 
 // answers reports whether a call has its result in a line of its own.
@@ -204,13 +197,10 @@ func wholeTarget(input []byte) string {
 	// The shell of older versions takes a list of words.
 	var words []string
 	c := jsontext.Walk(jsontext.Lookup(input, "command"))
-	for {
-		word, ok := c.Element()
-		if !ok {
-			return strings.Join(words, " ")
-		}
+	for word := range c.Elements() {
 		words = append(words, jsontext.Text(word))
 	}
+	return strings.Join(words, " ")
 }
 
 const toolPatch = "apply_patch"

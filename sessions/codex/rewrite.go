@@ -99,11 +99,7 @@ func (w *rewriter) line(dst, b []byte) []byte {
 // findCwd edits the directory that a line is about.
 func (w *rewriter) findCwd(l line) {
 	c := jsontext.Walk(l.payload)
-	for {
-		key, value, ok := c.Member()
-		if !ok {
-			return
-		}
+	for key, value := range c.Members() {
 		if string(key) == "cwd" {
 			end := l.begin + c.Pos()
 			w.Cwd(jsonlines.Span{Start: end - len(value), End: end}, value)

@@ -39,11 +39,7 @@ type line struct {
 func parseLine(b []byte) (line, bool) {
 	var l line
 	c := jsontext.Walk(b)
-	for {
-		key, value, ok := c.Member()
-		if !ok {
-			return l, c.Whole()
-		}
+	for key, value := range c.Members() {
 		switch string(key) {
 		case "type":
 			l.kind = jsontext.Text(value)
@@ -57,6 +53,7 @@ func parseLine(b []byte) (line, bool) {
 			l.data = value
 		}
 	}
+	return l, c.Whole()
 }
 
 // identity is the session and the directory that a session's first line tells.
@@ -100,13 +97,10 @@ func (l line) announces() bool {
 // calls are the calls that an answer asks for.
 func (l line) calls() (calls []sessions.Tool) {
 	list := jsontext.Walk(jsontext.Lookup(l.data, "toolRequests"))
-	for {
-		request, ok := list.Element()
-		if !ok {
-			return calls
-		}
+	for request := range list.Elements() {
 		calls = append(calls, callOf(request))
 	}
+	return calls
 }
 
 // result is what a call gave back, or why it gave nothing.

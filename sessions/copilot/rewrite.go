@@ -36,15 +36,12 @@ func thoughts(b []byte) []jsonlines.Span {
 	}
 	var spans []jsonlines.Span
 	c := jsontext.WalkAt(b, jsontext.ValueAt(b, 0, "data"))
-	for {
-		key, value, ok := c.Member()
-		if !ok {
-			return spans
-		}
+	for key, value := range c.Members() {
 		if bytes.HasPrefix(key, []byte("reasoning")) || string(key) == "encryptedContent" {
 			spans = append(spans, jsonlines.Span{Start: c.Pos() - len(value), End: c.Pos()})
 		}
 	}
+	return spans
 }
 
 type rewriter struct {
@@ -99,11 +96,7 @@ func (w *rewriter) places(b []byte, path ...string) {
 		}
 	}
 	c := jsontext.WalkAt(b, at)
-	for {
-		key, value, ok := c.Member()
-		if !ok {
-			return
-		}
+	for key, value := range c.Members() {
 		if name := string(key); name == "cwd" || name == "gitRoot" {
 			w.Cwd(jsonlines.Span{Start: c.Pos() - len(value), End: c.Pos()}, value)
 		}

@@ -25,11 +25,7 @@ type line struct {
 func parseLine(b []byte) (line, bool) {
 	var l line
 	c := jsontext.Walk(b)
-	for {
-		key, value, ok := c.Member()
-		if !ok {
-			break
-		}
+	for key, value := range c.Members() {
 		switch string(key) {
 		case "$rewindTo":
 			l.rewind = jsontext.Raw(value)
@@ -59,11 +55,7 @@ func (l line) replaces() bool {
 // messages calls f for each message of a list.
 func messages(list []byte, f func(message)) {
 	c := jsontext.Walk(list)
-	for {
-		value, ok := c.Element()
-		if !ok {
-			return
-		}
+	for value := range c.Elements() {
 		if m := parseMessage(value); m.id != nil {
 			f(m)
 		}
@@ -84,13 +76,10 @@ type message struct {
 func parseMessage(b []byte) message {
 	var m message
 	c := jsontext.Walk(b)
-	for {
-		key, value, ok := c.Member()
-		if !ok {
-			return m
-		}
+	for key, value := range c.Members() {
 		m.take(string(key), value)
 	}
+	return m
 }
 
 func (m *message) take(key string, value []byte) {
@@ -237,11 +226,7 @@ type call struct {
 // whose results follow in a message of their own.
 func (m message) toolCalls(f func(call)) {
 	c := jsontext.Walk(m.calls)
-	for {
-		value, ok := c.Element()
-		if !ok {
-			break
-		}
+	for value := range c.Elements() {
 		f(parseCall(value))
 	}
 	parts.Each(m.content, func(p parts.Part) {
@@ -257,11 +242,7 @@ func (m message) toolCalls(f func(call)) {
 func parseCall(b []byte) call {
 	var one call
 	c := jsontext.Walk(b)
-	for {
-		key, value, ok := c.Member()
-		if !ok {
-			return one
-		}
+	for key, value := range c.Members() {
 		switch string(key) {
 		case "id":
 			one.tool.ID = jsontext.Text(value)
@@ -282,6 +263,7 @@ func parseCall(b []byte) call {
 			one.tool.Done = one.tool.Done || one.tool.Failed || status == "success"
 		}
 	}
+	return one
 }
 
 // exitMark stands before the exit code in the result of a command that failed.

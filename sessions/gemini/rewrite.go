@@ -78,11 +78,7 @@ func (w *rewriter) line(dst, b []byte) []byte {
 // in the patch in it. It reports false if that is no object and nothing else.
 func (w *rewriter) findFields(b []byte, start, end int) bool {
 	c := jsontext.WalkAt(b[:end], start)
-	for {
-		key, value, ok := c.Member()
-		if !ok {
-			return c.Whole()
-		}
+	for key, value := range c.Members() {
 		at := jsonlines.Span{Start: c.Pos() - len(value), End: c.Pos()}
 		name := string(key)
 		raw := jsontext.Raw(value)
@@ -96,4 +92,5 @@ func (w *rewriter) findFields(b []byte, start, end int) bool {
 			w.Replace(inside, w.used)
 		}
 	}
+	return c.Whole()
 }

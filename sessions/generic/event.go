@@ -113,11 +113,7 @@ func isName(s string) bool {
 func list(value []byte) []string {
 	var words []string
 	c := jsontext.Walk(value)
-	for {
-		word, ok := c.Element()
-		if !ok {
-			break
-		}
+	for word := range c.Elements() {
 		if len(word) == 0 || word[0] != '"' {
 			return nil
 		}

@@ -7,11 +7,7 @@ import "github.com/umbra-vcs/umbra/sessions/jsontext"
 // running, such as a development server, is not waited for.
 func HasBackgroundTurn(tasks []byte) bool {
 	c := jsontext.Walk(tasks)
-	for {
-		task, ok := c.Element()
-		if !ok {
-			return false
-		}
+	for task := range c.Elements() {
 		status := jsontext.Text(jsontext.Lookup(task, "status"))
 		switch jsontext.Text(jsontext.Lookup(task, "type")) {
 		case "shell", "monitor":
@@ -21,4 +17,5 @@ func HasBackgroundTurn(tasks []byte) bool {
 			return true
 		}
 	}
+	return false
 }

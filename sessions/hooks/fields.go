@@ -27,13 +27,10 @@ func Read(payload []byte) (Fields, error) {
 	}
 	f := Fields{}
 	c := jsontext.Walk(payload)
-	for {
-		key, value, ok := c.Member()
-		if !ok {
-			return f, nil
-		}
+	for key, value := range c.Members() {
 		f[jsontext.Text(append(append([]byte{'"'}, key...), '"'))] = value
 	}
+	return f, nil
 }
 
 // Text is a string; "" if there is none of that name.

@@ -9,6 +9,7 @@ package jsontext
 import (
 	"bytes"
 	"encoding/json"
+	"iter"
 	"time"
 )
 
@@ -179,6 +180,28 @@ func (c *Cursor) Element() (value []byte, ok bool) {
 	return c.value()
 }
 
+// Members are what Member returns until the object's end, or until it is malformed.
+func (c *Cursor) Members() iter.Seq2[[]byte, []byte] {
+	return func(yield func(key, value []byte) bool) {
+		for {
+			if key, value, ok := c.Member(); !ok || !yield(key, value) {
+				return
+			}
+		}
+	}
+}
+
+// Elements are what Element returns until the array's end, or until it is malformed.
+func (c *Cursor) Elements() iter.Seq[[]byte] {
+	return func(yield func(value []byte) bool) {
+		for {
+			if value, ok := c.Element(); !ok || !yield(value) {
+				return
+			}
+		}
+	}
+}
+
 func (c *Cursor) value() ([]byte, bool) {
 	end := SkipValue(c.b, c.i)
 	if end < 0 {
@@ -235,15 +258,12 @@ func IsTrue(value []byte) bool { return string(value) == "true" }
 // Lookup is the value of one member of an object; nil if there is none.
 func Lookup(object []byte, key string) []byte {
 	c := Walk(object)
-	for {
-		k, v, ok := c.Member()
-		if !ok {
-			return nil
-		}
+	for k, v := range c.Members() {
 		if string(k) == key {
 			return v
 		}
 	}
+	return nil
 }
 
 // First is the first of an object's members of these names, in the order of the
@@ -251,11 +271,7 @@ func Lookup(object []byte, key string) []byte {
 func First(object []byte, names ...string) string {
 	found := make([][]byte, len(names))
 	c := Walk(object)
-	for {
-		key, value, ok := c.Member()
-		if !ok {
-			break
-		}
+	for key, value := range c.Members() {
 		for i, name := range names {
 			if string(key) == name {
 				found[i] = value
@@ -282,13 +298,11 @@ func Description(input []byte) string {
 // ValueAt is where a member of the object at b[at] has its value; the end of b if
 // there is none.
 func ValueAt(b []byte, at int, name string) int {
-	for c := WalkAt(b, at); ; {
-		key, value, ok := c.Member()
-		if !ok {
-			return len(b)
-		}
+	c := WalkAt(b, at)
+	for key, value := range c.Members() {
 		if string(key) == name {
 			return c.Pos() - len(value)
 		}
 	}
+	return len(b)
 }

@@ -28,22 +28,16 @@ func collectOutput(value []byte, depth int, parts *[]string) {
 			*parts = append(*parts, text)
 		}
 	case '[':
-		for {
-			one, ok := c.Element()
-			if !ok {
-				return
-			}
+		for one := range c.Elements() {
 			collectOutput(one, depth+1, parts)
 		}
+		return
 	case '{':
-		for {
-			name, one, ok := c.Member()
-			if !ok {
-				return
-			}
+		for name, one := range c.Members() {
 			if outputNames[string(name)] {
 				collectOutput(one, depth+1, parts)
 			}
 		}
+		return
 	}
 }

@@ -30,11 +30,7 @@ type line struct {
 func parseLine(b []byte) (line, bool) {
 	var l line
 	c := jsontext.Walk(b)
-	for {
-		key, value, ok := c.Member()
-		if !ok {
-			return l, c.Whole()
-		}
+	for key, value := range c.Members() {
 		switch string(key) {
 		case "type":
 			l.kind = jsontext.Text(value)
@@ -46,6 +42,7 @@ func parseLine(b []byte) (line, bool) {
 			l.value = value
 		}
 	}
+	return l, c.Whole()
 }
 
 // message is what a message's value says of itself.
@@ -63,11 +60,7 @@ type message struct {
 func parseMessage(b []byte) message {
 	var m message
 	c := jsontext.Walk(b)
-	for {
-		key, value, ok := c.Member()
-		if !ok {
-			return m
-		}
+	for key, value := range c.Members() {
 		switch string(key) {
 		case "id":
 			m.id = jsontext.Text(value)
@@ -86,6 +79,7 @@ func parseMessage(b []byte) message {
 			m.tokens = value
 		}
 	}
+	return m
 }
 
 // aborted is the error of an answer that its user stopped.
@@ -110,11 +104,7 @@ type part struct {
 func parsePart(b []byte) part {
 	var p part
 	c := jsontext.Walk(b)
-	for {
-		key, value, ok := c.Member()
-		if !ok {
-			return p
-		}
+	for key, value := range c.Members() {
 		switch string(key) {
 		case "id":
 			p.id = jsontext.Text(value)
@@ -140,6 +130,7 @@ func parsePart(b []byte) part {
 			p.tail = jsontext.Text(value)
 		}
 	}
+	return p
 }
 
 // status is how far a tool call is: running, completed or error.

@@ -56,16 +56,14 @@ func signed(b []byte) []jsonlines.Span {
 	}
 	var spans []jsonlines.Span
 	at := 0
-	for c := jsontext.WalkAt(b, jsontext.ValueAt(b, value, "state")); ; {
-		key, result, ok := c.Member()
-		if !ok {
-			return append(spans, jsonlines.Span{Start: at, End: len(b)})
-		}
+	c := jsontext.WalkAt(b, jsontext.ValueAt(b, value, "state"))
+	for key, result := range c.Members() {
 		if slices.Contains(results, string(key)) {
 			spans = append(spans, jsonlines.Span{Start: at, End: c.Pos() - len(result)})
 			at = c.Pos()
 		}
 	}
+	return append(spans, jsonlines.Span{Start: at, End: len(b)})
 }
 
 // signedWhole is the whole of a part that holds the model's reasoning, or whose
@@ -88,11 +86,7 @@ type rewriter struct {
 func (w *rewriter) line(dst, b []byte) []byte {
 	w.Begin()
 	c, part := jsontext.Walk(b), jsonlines.Span{}
-	for {
-		key, value, ok := c.Member()
-		if !ok {
-			break
-		}
+	for key, value := range c.Members() {
 		end := c.Pos()
 		switch string(key) {
 		case "session", "id":
@@ -113,11 +107,7 @@ func (w *rewriter) line(dst, b []byte) []byte {
 // value edits the object that begins at b[at].
 func (w *rewriter) value(b []byte, at int) {
 	c := jsontext.WalkAt(b, at)
-	for {
-		key, value, ok := c.Member()
-		if !ok {
-			return
-		}
+	for key, value := range c.Members() {
 		end := c.Pos()
 		switch string(key) {
 		case "id", "sessionID", "messageID", "parentID", "partID":
@@ -156,11 +146,11 @@ func (w *rewriter) named(b []byte, name string, value []byte, end, depth int) {
 			w.identity(end, value)
 		}
 	case '{':
-		for key, value, ok := c.Member(); ok; key, value, ok = c.Member() {
+		for key, value := range c.Members() {
 			w.named(b, string(key), value, c.Pos(), depth-1)
 		}
 	case '[':
-		for value, ok := c.Element(); ok; value, ok = c.Element() {
+		for value := range c.Elements() {
 			w.named(b, name, value, c.Pos(), depth-1)
 		}
 	}

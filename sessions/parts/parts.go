@@ -25,28 +25,21 @@ func Each(content []byte, f func(Part)) {
 		f(parse(content))
 	case '[':
 		c := jsontext.Walk(content)
-		for {
-			value, ok := c.Element()
-			if !ok {
-				return
-			}
+		for value := range c.Elements() {
 			if len(value) > 0 && value[0] == '"' {
 				f(Part{Text: value})
 			} else {
 				f(parse(value))
 			}
 		}
+		return
 	}
 }
 
 func parse(b []byte) Part {
 	var p Part
 	c := jsontext.Walk(b)
-	for {
-		key, value, ok := c.Member()
-		if !ok {
-			return p
-		}
+	for key, value := range c.Members() {
 		switch string(key) {
 		case "text":
 			p.Text = value
@@ -58,4 +51,5 @@ func parse(b []byte) Part {
 			p.Response = value
 		}
 	}
+	return p
 }

@@ -31,23 +31,17 @@ func findSigned(found []jsonlines.Span, b []byte, start, end, depth int) []jsonl
 	}
 	c := jsontext.WalkAt(b[:end], start)
 	if b[start] == '[' {
-		for {
-			value, ok := c.Element()
-			if !ok {
-				return found
-			}
+		for value := range c.Elements() {
 			found = findSigned(found, b, c.Pos()-len(value), c.Pos(), depth+1)
 		}
+		return found
 	}
 	before := len(found)
-	for {
-		key, value, ok := c.Member()
-		if !ok {
-			return found
-		}
+	for key, value := range c.Members() {
 		if string(key) == keySignature && len(jsontext.Raw(value)) > 0 {
 			return append(found[:before], jsonlines.Span{Start: start, End: end})
 		}
 		found = findSigned(found, b, c.Pos()-len(value), c.Pos(), depth+1)
 	}
+	return found
 }

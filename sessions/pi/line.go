@@ -31,11 +31,7 @@ type line struct {
 func parseLine(b []byte) (line, bool) {
 	var l line
 	c := jsontext.Walk(b)
-	for {
-		key, value, ok := c.Member()
-		if !ok {
-			return l, c.Whole()
-		}
+	for key, value := range c.Members() {
 		switch string(key) {
 		case "type":
 			l.kind = jsontext.Text(value)
@@ -51,6 +47,7 @@ func parseLine(b []byte) (line, bool) {
 			l.message = value
 		}
 	}
+	return l, c.Whole()
 }
 
 // message is what a message says.
@@ -77,11 +74,7 @@ const (
 func parseMessage(b []byte) message {
 	var m message
 	c := jsontext.Walk(b)
-	for {
-		key, value, ok := c.Member()
-		if !ok {
-			return m
-		}
+	for key, value := range c.Members() {
 		switch string(key) {
 		case "role":
 			m.role = jsontext.Text(value)
@@ -101,6 +94,7 @@ func parseMessage(b []byte) message {
 			m.usage(value)
 		}
 	}
+	return m
 }
 
 // content is a text, or a list of blocks.
@@ -111,11 +105,7 @@ func (m *message) content(value []byte) {
 	}
 	var texts []string
 	list := jsontext.Walk(value)
-	for {
-		block, ok := list.Element()
-		if !ok {
-			break
-		}
+	for block := range list.Elements() {
 		switch jsontext.Text(jsontext.Lookup(block, "type")) {
 		case "text":
 			texts = append(texts, jsontext.Text(jsontext.Lookup(block, "text")))

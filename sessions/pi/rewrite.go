@@ -40,28 +40,22 @@ func signed(b []byte) []jsonlines.Span {
 	}
 	var spans []jsonlines.Span
 	list := jsontext.WalkAt(b, jsontext.ValueAt(b, at, "content"))
-	for {
-		block, ok := list.Element()
-		if !ok {
-			return spans
-		}
+	for block := range list.Elements() {
 		if isSigned(block) {
 			spans = append(spans, jsonlines.Span{Start: list.Pos() - len(block), End: list.Pos()})
 		}
 	}
+	return spans
 }
 
 func isSigned(block []byte) bool {
 	c := jsontext.Walk(block)
-	for {
-		key, value, ok := c.Member()
-		if !ok {
-			return false
-		}
+	for key, value := range c.Members() {
 		if bytes.HasSuffix(key, []byte("ignature")) && len(value) > len(`""`) || string(key) == "type" && jsontext.Text(value) == "thinking" {
 			return true
 		}
 	}
+	return false
 }
 
 type rewriter struct {
@@ -85,11 +79,7 @@ func (w *rewriter) line(dst, b []byte) []byte {
 
 func (w *rewriter) header(b []byte, l line) {
 	c := jsontext.Walk(b)
-	for {
-		key, value, ok := c.Member()
-		if !ok {
-			return
-		}
+	for key, value := range c.Members() {
 		at := jsonlines.Span{Start: c.Pos() - len(value), End: c.Pos()}
 		switch string(key) {
 		case "id":

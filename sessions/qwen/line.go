@@ -30,11 +30,7 @@ type line struct {
 func parseLine(b []byte) (line, bool) {
 	var l line
 	c := jsontext.Walk(b)
-	for {
-		key, value, ok := c.Member()
-		if !ok {
-			return l, c.Whole()
-		}
+	for key, value := range c.Members() {
 		switch string(key) {
 		case "type":
 			l.kind = jsontext.Text(value)
@@ -60,6 +56,7 @@ func parseLine(b []byte) (line, bool) {
 			l.usage = value
 		}
 	}
+	return l, c.Whole()
 }
 
 // class is what a line means for the course of the conversation.

@@ -62,11 +62,7 @@ func (w *rewriter) line(dst, b []byte) []byte {
 // fields edits what says whose line it is. It reports false for what is no object.
 func (w *rewriter) fields(b []byte) bool {
 	c := jsontext.Walk(b)
-	for {
-		key, value, ok := c.Member()
-		if !ok {
-			return c.Whole()
-		}
+	for key, value := range c.Members() {
 		at := jsonlines.Span{Start: c.Pos() - len(value), End: c.Pos()}
 		switch string(key) {
 		case "sessionId", "parentSessionId": // the latter of what is noted of a subagent
@@ -77,6 +73,7 @@ func (w *rewriter) fields(b []byte) bool {
 			w.Cwd(at, value)
 		}
 	}
+	return c.Whole()
 }
 
 // ownIDs edits the old id where a prompt's begins with it, and in the paths of the session's
