@@ -16,6 +16,10 @@ import (
 // RedactText is what was said with a placeholder for each text that looks like a secret.
 func RedactText(text string) string { return jsontext.RedactSaid(text) }
 
+// RedactReport is what an agent tells another one with a placeholder for each text that
+// is certainly a secret: the original is kept nowhere.
+func RedactReport(text string) string { return jsontext.RedactReported(text) }
+
 // RedactPart is text[start:end] without what looks like a secret in the whole text: a line
 // of a private key alone does not.
 func RedactPart(text []byte, start, end int) string {

@@ -69,5 +69,5 @@ func CleanText(text string) string {
 		}
 		return r
 	}, text)
-	return strings.TrimSpace(projects.RedactText(text))
+	return strings.TrimSpace(projects.RedactReport(text))
 }

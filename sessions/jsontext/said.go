@@ -11,13 +11,22 @@ import (
 // it: what secrets.Redact finds, a command that stands among the words (try mysql -pX), a
 // variable that is called a password, and what the words themselves call one (the password
 // is X).
-func RedactSaid(text string) string { return redactSaid(string(secrets.Redact([]byte(text)))) }
+func RedactSaid(text string) string {
+	return redactSaid(string(secrets.Redact([]byte(text))), saidWords{})
+}
 
-// redactSaid is RedactSaid of what secrets.Redact has left.
-func redactSaid(text string) string {
+// RedactReported is RedactSaid of a text of which nobody keeps the original: only what the
+// look, a variable, an option or a pipe says to be a secret is left out of it.
+func RedactReported(text string) string {
+	return redactSaid(string(secrets.Redact([]byte(text))), saidWords{reported: true})
+}
+
+// redactSaid redacts what secrets.Redact has left, each line's words from what is known
+// before it.
+func redactSaid(text string, words saidWords) string {
 	var kept strings.Builder
 	for line := range strings.Lines(text) {
-		kept.WriteString(redactSaidLine(redactPiped(line)))
+		kept.WriteString(words.redactLine(redactPiped(line)))
 	}
 	if kept.String() == text {
 		return text
@@ -28,14 +37,13 @@ func redactSaid(text string) string {
 // RedactTyped is RedactLine of what may be a shell's line, and RedactSaid of what is left:
 // quotes are read before words are taken for a person's.
 func RedactTyped(text string) string {
-	return redactSaid(RedactLine(string(secrets.Redact([]byte(text)))))
+	return redactSaid(RedactLine(string(secrets.Redact([]byte(text)))), saidWords{})
 }
 
 const blanks = " \t\r\n"
 
-func redactSaidLine(line string) string {
+func (s saidWords) redactLine(line string) string {
 	var kept strings.Builder
-	var said saidWords
 	for i := 0; i < len(line); {
 		start := len(line) - len(strings.TrimLeft(line[i:], blanks))
 		end := len(line)
@@ -43,12 +51,12 @@ func redactSaidLine(line string) string {
 			end = start + n
 		}
 		kept.WriteString(line[i:start])
-		word := said.redact(line[start:end])
+		word := s.redact(line[start:end])
 		if word != line[start:end] {
 			word, end = redactQuoted(line, start, end, word)
 		}
 		kept.WriteString(word)
-		said.follow(line[start:end])
+		s.follow(line[start:end])
 		i = end
 	}
 	return kept.String()
@@ -81,6 +89,7 @@ func redactQuoted(line string, start, end int, word string) (string, int) {
 
 // saidWords is what the words before one say of it.
 type saidWords struct {
+	reported        bool // the words of RedactReported
 	program, before string
 	named           saidName // what the word may be
 	told            bool     // and "is" or a colon stands between, or so says the verb
@@ -125,6 +134,9 @@ func (s *saidWords) redact(raw string) string {
 func (s *saidWords) redactWord(word string) string {
 	if kept := redactOwnOption(s.program, s.before, word); kept != word {
 		before, _, _ := strings.Cut(kept, leftOut)
+		if s.reported && isPlain(word[len(before):]) {
+			return word
+		}
 		if at := len(before); strings.IndexByte(`'"`, word[at]) >= 0 {
 			return before + word[at:at+1] + kept[at:]
 		}
@@ -133,7 +145,7 @@ func (s *saidWords) redactWord(word string) string {
 	if at := strings.IndexAny(word, "=:"); at > 0 && at+1 < len(word) {
 		return s.redactKeyed(word, at)
 	}
-	if s.between > 0 {
+	if s.between > 0 || s.reported && !s.option {
 		return word
 	}
 	value := []byte(word)
@@ -160,7 +172,8 @@ func (s *saidWords) redactKeyed(word string, at int) string {
 			value, rest = value[:end], value[end:]
 		}
 	}
-	if isPasswordVariable(name) && word[at] == '=' || isPasswordKey(name) && secrets.MayBePassword([]byte(value)) || s.isCookie() && secrets.LooksDrawn([]byte(value)) {
+	isKey := isPasswordKey(name) && (!s.reported || word[at] == '=')
+	if isPasswordVariable(name, value) && word[at] == '=' || isKey && secrets.MayBePassword([]byte(value)) || s.isCookie() && secrets.LooksDrawn([]byte(value)) {
 		return key + redactPassword(value) + rest
 	}
 	if next := strings.IndexAny(word[at+1:], ",{") + 1; next > 0 {
@@ -204,6 +217,9 @@ func (s *saidWords) isCookie() bool {
 	return strings.HasSuffix(strings.ToLower(s.before), "cookie:")
 }
 
+// isScheme reports a program that sentences name for its protocol.
+func isScheme(program string) bool { return program == "http" || program == "https" }
+
 // mostBetween bounds the words of "the password for the staging server is …".
 const mostBetween = 5
 
@@ -246,7 +262,11 @@ func (s *saidWords) follow(raw string) {
 	if s.verb--; slices.Contains(givingVerbs, lower) {
 		s.verb = 3
 	}
-	s.program, s.before = nextProgram(s.program, s.before, word), word
+	program := nextProgram(s.program, s.before, word)
+	if program == s.program && s.before == program && isScheme(program) && !strings.HasPrefix(word, "-") && word != strings.ToUpper(word) {
+		program = "" // an http server, not http GET
+	}
+	s.program, s.before = program, word
 	s.end(rest)
 }
 
@@ -258,10 +278,19 @@ func (s *saidWords) end(marks string) {
 }
 
 // isPasswordVariable reports an assignment to a variable that holds a password, whatever
-// that looks like.
-func isPasswordVariable(name string) bool {
+// that looks like; MAX_PASS=3 and MY_PWD=src are none.
+func isPasswordVariable(name, value string) bool {
 	ends := func(end string) bool { return strings.HasSuffix(name, end) }
-	return name == strings.ToUpper(name) && slices.ContainsFunc([]string{"PASSWORD", "PASSWD", "PASSPHRASE", "_PASS", "_PWD"}, ends)
+	if name != strings.ToUpper(name) {
+		return false
+	}
+	return slices.ContainsFunc([]string{"PASSWORD", "PASSWD", "PASSPHRASE", "MYSQL_PWD"}, ends) || (ends("_PASS") || ends("_PWD")) && !isPlain(value)
+}
+
+// isPlain reports a number, or a word of small letters.
+func isPlain(value string) bool {
+	value = strings.Trim(value, openingMarks+closingMarks)
+	return strings.Trim(value, "0123456789.") == "" || strings.Trim(value, "abcdefghijklmnopqrstuvwxyz") == ""
 }
 
 // passwordKeyEnds end the names of settings that hold a password.

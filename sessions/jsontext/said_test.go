@@ -20,7 +20,7 @@ func TestRedactSaid(t *testing.T) {
 		"take this token: " + drawn:                          "take this token: [umbra-left-out:secret]",
 		"here is the token " + drawn + ".":                   "here is the token " + leftOut + ".",
 		"run DB_PASSWORD=hunter2 make":                       "run DB_PASSWORD=" + leftOut + " make",
-		"run DB_PASS='pa' make":                              "run DB_PASS='" + leftOut + "' make",
+		"run DB_PASS='pa5' make":                             "run DB_PASS='" + leftOut + "' make",
 		"try mysql -uroot -phunter2 db":                      "try mysql -uroot -p" + leftOut + " db",
 		"don't use sshpass -p hunter2 ssh h, it's bad":       "don't use sshpass -p " + leftOut + " ssh h, it's bad",
 		"`redis-cli -a hunter2`":                             "`redis-cli -a " + leftOut + "`",
@@ -82,7 +82,7 @@ func TestRedactSaid(t *testing.T) {
 		"rename password to password2", "the password is in config1.yml", "password: $DB_PASSWORD1", "password: <your password1>", "func password(v1 string)",
 		"the token is expired since 2026-11-29", "the key is src/a1/b2.go", "the key of commit 3f81b27c", "PASSWORD=$(cat f) make", "zip -r a.zip dir1", "http is not https2",
 		"add a login page, then run make -p 4", "PASSWORD_MIN=12345678", "write docs/password.md: reset1 is explained there",
-		"the cookie is set by login2", "a\r\n\r\nb\n\n  c", "key: value1", "what does mysql -p do?", "echo a | wc | sort", `echo "$PW" | docker login --password-stdin`, "cat f | gh auth login --with-token", "echo && x=1&y=2", "a | b | | c", "make all tests pass: config2 fails", "the --password option takes abc123x", "the password for bob2024 must be long", "a bypass: mode12x",
+		"the cookie is set by login2", "a\r\n\r\nb\n\n  c", "key: value1", "what does mysql -p do?", "echo a | wc | sort", `echo "$PW" | docker login --password-stdin`, "cat f | gh auth login --with-token", "echo && x=1&y=2", "a | b | | c", "MAX_PASS=3", "MY_PWD=src", "N_PASS=10", "start http server -a localhost:8080", "an https server -a localhost:8080", "make all tests pass: config2 fails", "the --password option takes abc123x", "the password for bob2024 must be long", "a bypass: mode12x",
 		`{"password":"string","id":"a1b2c3"}`, "set the password for the login, then see step12x", "dbPassword: uint256", "echo yes || sudo -S ls", "redis-cli ping && ssh -a host1x", "echo hello; sudo -S ls | wc", "a=b&c", "AT&T=x", "|", "echo |",
 	} {
 		if got := RedactSaid(text); got != text {
@@ -122,6 +122,27 @@ func TestOmitLikePasswords(t *testing.T) {
 	} {
 		if got := OmitLikePasswords(text); got != want {
 			t.Errorf("%q became %q, not %q", text, got, want)
+		}
+	}
+}
+
+// TestRedactReported: of what an agent reports, only what is certain is left out.
+func TestRedactReported(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"set PGPASSWORD='hun ter2' and DB_PASS=hunter2":   "set PGPASSWORD='" + leftOut + "' and DB_PASS=" + leftOut,
+		"ran mysql -uroot -phunter2 db":                   "ran mysql -uroot -p" + leftOut + " db",
+		"ran http -a me:hunter2 h and http GET h -a m:p1": "ran http -a me:" + leftOut + " h and http GET h -a m:" + leftOut,
+		"ran it with --password hunter2":                  "ran it with --password " + leftOut,
+		"it reads password=hunter2":                       "it reads password=" + leftOut,
+		"echo hunter2 | sudo -S ls":                       "echo " + leftOut + " | sudo -S ls",
+		"git clone https://me:hunter2@h/x":                "git clone https://me:[umbra-left-out:password]@h/x",
+		"password: string1":                               "password: string1",
+		"the password is hash2x, ssh-keygen -N takes it":  "the password is hash2x, ssh-keygen -N takes it",
+		"start http server -a localhost:8080":             "start http server -a localhost:8080",
+	} {
+		if got := RedactReported(text); got != want {
+			t.Errorf("%q became\n%q, not\n%q", text, got, want)
 		}
 	}
 }
