@@ -93,8 +93,10 @@ func (f *Forker) forkWholeMoment(ctx context.Context, at forkPoint, r missions.F
 // forkMoment makes the forks of one moment.
 func (f *Forker) forkMoment(ctx context.Context, at forkPoint, r missions.ForkRequest) (missions.ForkResult, error) {
 	result := missions.ForkResult{}
-	if moved := at.Whereabouts(r.Caller.Cwd); moved != "" {
-		return result, at.MovedError(moved)
+	if at.isPresent || r.InPlace { // a past moment needs no workspace
+		if moved := at.Whereabouts(r.Caller.Cwd); moved != "" {
+			return result, at.MovedError(moved)
+		}
 	}
 	if at.CheckMachine() != nil { // its agent's stores here are those of who forks it
 		at.Binding.AgentVars = agents.AgentVars(f.Adapter(at.Agent), projects.CallerEnv(r.Caller))

@@ -26,7 +26,7 @@ func (j *forkJob) addSourceGit(_ context.Context, source *fork.Source) error {
 	repo, err := j.sourceRepository(source.Live)
 	if errors.Is(err, usergit.ErrNoRepository) || errors.Is(err, os.ErrNotExist) {
 		if g.Head != "" {
-			j.notes = append(j.notes, "The repository of the source is gone: the fork is a plain directory, without Git.")
+			j.notes = append(j.notes, "The repository of the source is not where it was: the fork is a plain directory, without Git.")
 		}
 		return nil
 	}
@@ -69,6 +69,12 @@ func (j *forkJob) sourceRepository(live string) (*usergit.Repository, error) {
 		return shared, nil
 	}
 	return repo, err
+}
+
+// movedNote says what a fork of the past does not have, since the source's workspace was moved.
+func movedNote(m *projects.Mission, to string) string {
+	return fmt.Sprintf("%v: ignored files, and what else is in no snapshot, did not come along. For a fork that has them: %s",
+		m.MovedError(to), m.MoveCommand(to))
 }
 
 // stagedEntry is a recorded staged entry as the fork needs it.

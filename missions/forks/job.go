@@ -197,6 +197,8 @@ func (j *forkJob) source(ctx context.Context) (fork.Source, error) {
 	if j.moment.Binding.Workspace != "" && err == nil && j.moment.Binding.Identity.Is(place) {
 		source.Live, source.Identity = j.moment.Binding.Workspace, beneath.Identity(place.FileIdentity)
 		source.Known = j.forker.snapshots.KnownFiles(j.moment.Mission)
+	} else if moved := j.moment.Whereabouts(j.request.Caller.Cwd); moved != "" {
+		j.notes = append(j.notes, movedNote(j.moment.Mission, moved))
 	}
 	return source, j.addSourceGit(ctx, &source)
 }
