@@ -67,6 +67,10 @@ func (rd *Reader) Mission(ctx context.Context, r missions.MissionRequest) (missi
 	if m.Remote != "" {
 		return v, nil
 	}
+	// Not in lists: it looks through the directories beside each lost workspace.
+	if moved := m.Whereabouts(r.Caller.Cwd); moved != "" && !missions.InTurn(m.Lifecycle) {
+		v.ForkBlockedReason = "its workspace is in " + moved + " now: " + m.MoveCommand(moved)
+	}
 	if output := rd.Home.OutputFile(m.ID); home.IsThere(output) {
 		v.Output = output
 	}

@@ -146,9 +146,6 @@ func fillViewState(v *missions.Mission, m *projects.Mission) {
 	if m.Binding.Machine != "" {
 		if _, err := os.Stat(m.Binding.Workspace); err != nil {
 			v.ForkBlockedReason = "its workspace is missing: fork from a past moment, " + m.Name + "~0"
-			if moved := m.Whereabouts(""); moved != "" {
-				v.ForkBlockedReason = "its workspace is in " + moved + " now: " + m.MoveCommand(moved)
-			}
 		}
 	}
 	if missions.InTurn(m.Lifecycle) {
