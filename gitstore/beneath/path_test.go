@@ -123,6 +123,16 @@ func disguises() []string {
 	return names
 }
 
+func TestIsInScratch(t *testing.T) {
+	t.Parallel()
+	name := ScratchName("0b2a4c5e-1111-4222-8333-444455556666", 3)
+	for path, want := range map[string]bool{"/a/" + name: true, "/a/" + name + "/b": true, "/a/.umbra-notes/b": false, "/a/b": false, "/": false} {
+		if got := IsInScratch(path); got != want {
+			t.Errorf("%s: %t", path, got)
+		}
+	}
+}
+
 func TestScratchNames(t *testing.T) {
 	const operation = "0b2a4c5e-1111-4222-8333-444455556666"
 	for _, n := range []int{0, 7, 123456} {

@@ -1,6 +1,8 @@
 package beneath
 
 import (
+	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -30,4 +32,12 @@ func ParseScratch(name string) (operation string, n int, ok bool) {
 		return "", 0, false
 	}
 	return rest[:uuid.Length], n, true
+}
+
+// IsInScratch reports whether a path is, or is in, what an operation has set aside.
+func IsInScratch(path string) bool {
+	return slices.ContainsFunc(strings.Split(path, string(filepath.Separator)), func(name string) bool {
+		_, _, is := ParseScratch(name)
+		return is
+	})
 }

@@ -76,11 +76,11 @@ func (f *Forker) RecreateSession(ctx context.Context, m *projects.Mission) error
 // trash is put back instead, with files that are in no snapshot.
 func (f *Forker) recreateWorkspace(ctx context.Context, m *projects.Mission, typed missions.LaunchRequest) error {
 	if typed.Recreate == "" {
-		if moved := m.Whereabouts(typed.Caller.Cwd); moved != "" {
-			return m.MovedError(moved) // with work that may be in no snapshot
-		}
 		if err := f.trash.UntrashWorkspace(ctx, m); err != nil || !m.IsWorkspaceGone() {
 			return err
+		}
+		if moved := m.Whereabouts(typed.Caller.Cwd); moved != "" {
+			return m.MovedError(moved) // with work that may be in no snapshot
 		}
 	}
 	directory := m.Binding.Worktree

@@ -2,11 +2,8 @@ package moves
 
 import (
 	"context"
-	"path/filepath"
-	"slices"
 	"strings"
 
-	"github.com/umbra-vcs/umbra/gitstore/beneath"
 	"github.com/umbra-vcs/umbra/gitstore/lock"
 	"github.com/umbra-vcs/umbra/missions/home"
 	"github.com/umbra-vcs/umbra/missions/projects"
@@ -21,7 +18,7 @@ func (mv *Mover) Follow(ctx context.Context, m *projects.Mission, cwd string) (*
 		return m, nil
 	}
 	moved := m.MovedTo(cwd)
-	if moved == "" || isScratch(moved) || mv.agents.CheckRoot(moved, m.Binding.AgentVars["HOME"], false) != nil {
+	if moved == "" || mv.agents.CheckRoot(moved, m.Binding.AgentVars["HOME"], false) != nil {
 		return m, nil
 	}
 	from := m.Binding.Workspace
@@ -65,13 +62,4 @@ func (mv *Mover) followers(p *projects.Project, from, to string) []MissionMove {
 		}
 	}
 	return moves
-}
-
-// isScratch reports whether a path is, or is in, something that Umbra has moved out of the
-// way.
-func isScratch(path string) bool {
-	return slices.ContainsFunc(strings.Split(path, string(filepath.Separator)), func(name string) bool {
-		_, _, is := beneath.ParseScratch(name)
-		return is
-	})
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/umbra-vcs/umbra/gitstore/beneath"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/home"
 	"github.com/umbra-vcs/umbra/missions/userfile"
@@ -75,7 +76,7 @@ func (m *Mission) IsWorkspaceReplaced() bool {
 func (m *Mission) WorkspaceProblem(from string) *missions.Problem {
 	problem := missions.Problem{Project: m.Project.Name, Mission: m.Name}
 	if moved := m.Whereabouts(from); moved != "" {
-		problem.Message, problem.Fix = "its workspace "+m.Binding.Workspace+" is in "+moved+" now", m.MoveCommand(moved)
+		problem.Message, problem.Fix = "its workspace "+m.Binding.Workspace+" is in "+moved+" now", moveHint(m, moved)
 		return &problem
 	}
 	if !m.IsWorkspaceGone() || m.isWorkspaceCopied() || m.IsMovedOut() && !m.IsWorkspaceReplaced() {
@@ -83,7 +84,7 @@ func (m *Mission) WorkspaceProblem(from string) *missions.Problem {
 	}
 	again := m.recreateCommand()
 	if m.IsWorkspaceReplaced() {
-		again = m.takeOverCommand() + " to work in what is there now"
+		again = m.takeOverHint()
 	}
 	problem.Message = "its workspace " + m.Binding.Workspace + " was moved, replaced, mounted over or removed"
 	problem.Fix = "umbra project move " + home.ShellQuote(m.Binding.Workspace) + " NEW if it was moved, " + again + ", or umbra mission rm " + m.Name
@@ -108,17 +109,17 @@ func (m *Mission) isWorkspaceCopied() bool {
 }
 
 // MovedTo is the directory that was the mission's workspace, where that is dir or a
-// directory above it; "" if it is none of them, or still in its place.
+// directory above it; "" if it is none of them, still in its place, or set aside by Umbra.
 func (m *Mission) MovedTo(dir string) string {
 	place := ResolveLinks(m.Binding.Workspace)
 	if now, err := DirectoryIdentity(place); err == nil && m.Binding.Identity.Is(now) {
-		if place == m.Binding.Workspace {
+		if place == m.Binding.Workspace || beneath.IsInScratch(place) {
 			return ""
 		}
 		return place // and a link leads there
 	}
 	for at := ResolveLinks(dir); ; at = filepath.Dir(at) {
-		if now, err := DirectoryIdentity(at); err == nil && m.Binding.Identity.Is(now) {
+		if now, err := DirectoryIdentity(at); err == nil && m.Binding.Identity.Is(now) && !beneath.IsInScratch(at) {
 			return at
 		}
 		if at == filepath.Dir(at) {
@@ -143,7 +144,7 @@ func WorkspaceMovedError(m *Mission, why string) error {
 	}
 	again := m.recreateCommand() + " to make it again"
 	if m.IsWorkspaceReplaced() {
-		again = m.takeOverCommand() + " to work in what is there now"
+		again = m.takeOverHint()
 	}
 	return missions.Errorf(missions.KindFailed, fmt.Sprintf("umbra project move %s NEW if it was moved, or %s", home.ShellQuote(m.Binding.Workspace), again),
 		"workspace moved or not visible: %s (%s)", m.Binding.Workspace, why)
@@ -170,9 +171,9 @@ func (m *Mission) recreateCommand() string {
 	return "umbra mission resume " + m.Name + " --recreate"
 }
 
-// takeOverCommand is the command by which the mission goes on in the directory that is now
-// where its workspace was, and holds something else: what is there has to be insisted on.
-func (m *Mission) takeOverCommand() string {
+// takeOverHint is how the mission goes on in the directory that is now where its workspace
+// was, and holds something else: what is there has to be insisted on.
+func (m *Mission) takeOverHint() string {
 	dir := home.ShellQuote(m.Binding.Workspace)
-	return "umbra project move --force " + dir + " " + dir
+	return "umbra project move --force " + dir + " " + dir + " to work in what is there now"
 }
