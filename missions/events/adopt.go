@@ -9,6 +9,7 @@ import (
 	"github.com/umbra-vcs/umbra/missions/agents"
 	"github.com/umbra-vcs/umbra/missions/projects"
 	"github.com/umbra-vcs/umbra/missions/snapshots"
+	"github.com/umbra-vcs/umbra/missions/worktrees"
 	"github.com/umbra-vcs/umbra/sessions"
 )
 
@@ -86,6 +87,26 @@ func (l *Listener) awaitAdoption(ctx context.Context, c missions.Caller, a *adop
 		a.lateEvents = append(a.lateEvents, later)
 		return nil, errAdopting
 	}
+}
+
+// awaitAdopted waits for the mission of a session that is being adopted, longer than joinAdoption,
+// for a hook that can do nothing without it. It is nil if none is, or it takes too long.
+func (l *Listener) awaitAdopted(ctx context.Context, key string) *projects.Mission {
+	l.mu.Lock()
+	a := l.adoptions[key]
+	l.mu.Unlock()
+	if a == nil {
+		return nil
+	}
+	limit := time.NewTimer(worktrees.SourcePatience)
+	defer limit.Stop()
+	select {
+	case <-a.done:
+		return a.mission
+	case <-limit.C:
+	case <-ctx.Done():
+	}
+	return nil
 }
 
 // adoptionPatience leaves a hook the time to say that it does not wait. In a

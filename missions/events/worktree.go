@@ -46,11 +46,11 @@ func (c worktreeCall) handle(ctx context.Context) (result missions.HookResult) {
 func (c worktreeCall) mission(ctx context.Context) *projects.Mission {
 	agent := c.adapter.Name()
 	if c.asked.Session != "" {
-		m, joined, err := c.joinAdoption(ctx, c.request.Caller, SessionKey(agent, c.asked.Session), func(context.Context, *projects.Mission) {})
-		if !joined {
+		m := c.awaitAdopted(ctx, SessionKey(agent, c.asked.Session))
+		if m == nil {
 			m = c.findSessionMission(agent, c.asked.Session)
 		}
-		if err == nil && m != nil {
+		if m != nil {
 			return m
 		}
 	}

@@ -5,9 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/umbra-vcs/umbra/missions"
@@ -407,65 +405,4 @@ func TestWorktreeOfAHeadlessSession(t *testing.T) {
 		t.Errorf("missions: %+v", list)
 	}
 	c.healthy()
-}
-
-// TestFirstWorktree: where no mission is known yet, the worktree that is asked for is a fork
-// all the same, also for several who ask at once; not where the configuration leaves the
-// repository out.
-func TestFirstWorktree(t *testing.T) {
-	t.Parallel()
-	c := worktreeBench(t)
-	const many = 4
-	dirs := make([]string, many)
-	var all sync.WaitGroup
-	for i := range dirs {
-		all.Go(func() { dirs[i] = c.worktree("aside" + strconv.Itoa(i)) })
-	}
-	all.Wait()
-	list := c.missionsNow()
-	if len(list) != many+1 {
-		t.Fatalf("missions: %+v", list)
-	}
-	for i, dir := range dirs {
-		for file, want := range map[string]string{".env": "SECRET=1\n", "a.txt": "changed\n", "new.txt": "new\n"} {
-			if got := c.contentOf(filepath.Join(dir, file)); got != want {
-				t.Errorf("%s has %s as %q, want %q", dir, file, got, want)
-			}
-		}
-		fork := list["aside"+strconv.Itoa(i)]
-		source, ok := list[filepath.Base(c.dir)]
-		if !ok || fork.Parent == nil || fork.Parent.Mission != source.ID || source.Workspace != c.dir || source.Agent != "claude" {
-			t.Errorf("%+v is no fork of %+v", fork, source)
-		}
-	}
-	c.healthy()
-}
-
-// TestFirstWorktreeIsRefused where the configuration leaves the repository out, and makes
-// nothing: the hook then has Git make one. A repository in a workspace is one of its own.
-func TestFirstWorktreeIsRefused(t *testing.T) {
-	t.Parallel()
-	c := worktreeBench(t)
-	c.write("nested/.keep", "")
-	nested := filepath.Join(c.dir, "nested")
-	c.git("init", "-q", nested)
-	asked := func(dir string) missions.HookResult {
-		r, err := c.local.Hook(context.Background(), missions.HookRequest{Caller: c.caller(), Agent: "claude", Payload: []byte(
-			`{"session_id":"` + c.session + `","cwd":"` + dir + `","hook_event_name":"WorktreeCreate","name":"x"}`)})
-		if err != nil {
-			t.Error(err)
-		}
-		return r
-	}
-	c.local.Config.Adopt.Exclude = []string{c.dir, nested}
-	for _, dir := range []string{c.dir, nested} {
-		if r := asked(dir); len(r.Output) > 0 || !strings.Contains(r.Problem, "no mission is known of "+dir) || len(c.missionsNow()) > 0 {
-			t.Errorf("where Umbra must not work: %q, %q, %+v", r.Output, r.Problem, c.missionsNow())
-		}
-	}
-	c.local.Config.Adopt.Exclude = nil
-	c.hook("SessionStart", map[string]any{"source": "startup"})
-	if r := asked(nested); r.Problem != "" || c.contentOf(filepath.Join(strings.TrimSpace(string(r.Output)), ".keep")) != "" {
-		t.Errorf("in a nested repository: %q, %q", r.Output, r.Problem)
-	}
 }

@@ -1,6 +1,7 @@
 package worktrees
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -8,12 +9,13 @@ import (
 	"time"
 
 	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/agents"
 	"github.com/umbra-vcs/umbra/missions/home"
 	"github.com/umbra-vcs/umbra/missions/projects"
 	"github.com/umbra-vcs/umbra/missions/snapshots"
 )
 
-// beginnings are missions that are being begun, by worktree. One goes on when the hook that
+// beginnings are missions that are being begun, by place. One goes on when the hook that
 // asked for it has no more time: a first snapshot may take longer.
 type beginnings struct {
 	mu      sync.Mutex
@@ -44,7 +46,7 @@ func (s *Steward) Begin(ctx context.Context, c missions.Caller, m *projects.Miss
 	if err != nil || !s.CurrentConfig().Adopt.Adopts(g.Top) {
 		return nil, false, err
 	}
-	b, err := s.beginning(g, again, func(ctx context.Context) (*projects.Mission, error) { return s.begin(ctx, c, m, g) })
+	b, err := s.beginning(g.Top, again, func(ctx context.Context) (*projects.Mission, error) { return s.begin(ctx, c, m, g) })
 	if err != nil {
 		return nil, false, err
 	}
@@ -59,11 +61,11 @@ func (s *Steward) Begin(ctx context.Context, c missions.Caller, m *projects.Miss
 	return nil, true, nil
 }
 
-// beginning is the one of a worktree: what one that has succeeded has made is asked for anew.
-func (s *Steward) beginning(g projects.Directory, again bool, begin func(context.Context) (*projects.Mission, error)) (*beginning, error) {
+// beginning is the one of a place: what one that has succeeded has made is asked for anew.
+func (s *Steward) beginning(place string, again bool, begin func(context.Context) (*projects.Mission, error)) (*beginning, error) {
 	s.found.mu.Lock()
 	defer s.found.mu.Unlock()
-	b := s.found.byPlace[g.Top]
+	b := s.found.byPlace[place]
 	if b != nil {
 		select {
 		case <-b.done:
@@ -80,14 +82,14 @@ func (s *Steward) beginning(g projects.Directory, again bool, begin func(context
 		return nil, projects.ErrClosing
 	}
 	b = &beginning{done: make(chan struct{})}
-	s.found.byPlace[g.Top] = b
+	s.found.byPlace[place] = b
 	go func() {
 		defer s.Workers.Done()
 		ctx, cancel := context.WithTimeout(s.Closing, beginPatience)
 		defer cancel()
 		defer close(b.done)
 		if b.mission, b.err = begin(ctx); b.err != nil {
-			s.Logger.Warn("begin a mission in a worktree", "worktree", g.Top, "error", b.err)
+			s.Logger.Warn("begin a mission in a worktree", "worktree", place, "error", b.err)
 		}
 	}()
 	return b, nil
@@ -150,19 +152,29 @@ func isUnknown(err error) bool {
 	return err != nil && missions.AsError(err).Kind == missions.KindNotFound
 }
 
+// SourcePatience is how long an agent that asks for a worktree waits for a first snapshot of
+// its repository: it has a plain worktree then, and the snapshot goes on where a daemon runs.
+const SourcePatience = 30 * time.Second
+
 // beginSource begins a mission of a repository in which none is known, so that the first
 // worktree that an agent asks for there is a fork with what is not committed, too. What is
-// no repository is not captured unasked, nor what the configuration leaves out: then the
-// error is unknown.
+// no repository is not captured unasked, nor what the configuration leaves out, nor a
+// worktree of which the user has removed the mission: then the error is unknown.
 func (s *Steward) beginSource(ctx context.Context, c missions.Caller, agent string, a Asked, r Repository, unknown error) (*projects.Mission, error) {
 	g, err := projects.InspectDirectory(a.Cwd)
 	if err != nil {
 		return nil, err
 	}
-	if g.Repo == nil || !s.CurrentConfig().Adopt.Adopts(g.Top) {
+	if adopt := s.CurrentConfig().Adopt; g.Repo == nil || !adopt.Adopts(g.Top) || !adopt.Adopts(g.Dir) {
 		return nil, unknown
 	}
-	b, err := s.beginning(g, true, func(ctx context.Context) (*projects.Mission, error) {
+	if was, err := r.named(s.Home, g.Top); err != nil || was.Mission != "" {
+		return nil, cmp.Or(err, unknown)
+	}
+	if err := s.agents.Unadopted.BudgetRefusal(g.Top, s.Now()); err != nil {
+		return nil, err
+	}
+	b, err := s.beginning("source of "+g.Top, true, func(ctx context.Context) (*projects.Mission, error) {
 		if m, err := s.source(a, r, nil); !isUnknown(err) {
 			return m, err // another worktree was asked for at the same time
 		}
@@ -170,17 +182,28 @@ func (s *Steward) beginSource(ctx context.Context, c missions.Caller, agent stri
 		if err != nil {
 			return nil, err
 		}
-		return s.newMission(ctx, c, p, agent, g.Top)
+		m, err := s.newMission(ctx, c, p, agent, g.Top)
+		if agents.IsRefusal(err) {
+			s.agents.Unadopted.NoteRefusal(g.Top, err, s.Now())
+		}
+		return m, err
 	})
 	if err != nil {
 		return nil, err
 	}
+	limit := time.NewTimer(SourcePatience)
+	defer limit.Stop()
 	select {
 	case <-b.done:
-		return b.mission, b.err
+	case <-limit.C:
+		return nil, missions.Errorf(missions.KindBusy, "ask again later", "the first snapshot of %s is still being taken", g.Top)
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
+	if b.err != nil {
+		return nil, b.err
+	}
+	return s.MissionByID(b.mission.ID) // b's is that of all who wait
 }
 
 // IsGone reports whether a mission's workspace was a worktree that nobody asked Umbra for,
