@@ -128,7 +128,7 @@ func TestSearchSubagents(t *testing.T) {
 			index()
 			c.wantFoundBy(missions.SearchRequest{Query: "wombat", Mission: "late"}, "late@4.2 answers: A wombat in the dark.")
 
-			// A file that is gone in the end was there before.
+			// A file that is gone in the end, and that the session's first snapshot has.
 			if err := os.Remove(f.subagentFile("a1f")); err != nil {
 				t.Fatal(err)
 			}

@@ -134,8 +134,19 @@ func goesOn(p *projects.Project, then, now gitstore.ID) (bool, error) {
 	return is >= was, err
 }
 
+// sizeOf is the size of a file, of which its beginning is read at most: what is in the store
+// as the difference from another file is not put together for it.
 func sizeOf(p *projects.Project, id gitstore.ID) (int64, error) {
-	r, size, err := p.Store.BlobReader(id)
+	at, err := p.Store.LocateOne(id, nil)
+	if err != nil {
+		return 0, err
+	}
+	if !at.Nowhere() {
+		if size, err := p.Store.BlobSize(at); err == nil {
+			return size, nil
+		}
+	}
+	r, size, err := p.Store.BlobReader(id) // it was packed meanwhile, or is whole elsewhere
 	if err != nil {
 		return 0, err
 	}
@@ -286,13 +297,12 @@ func (t *conversationSearch) grownSubagents(a sessions.Delegating, r *run, files
 // searchSubagent looks through one of them, but for what was copied.
 func (t *conversationSearch) searchSubagent(page *page, a sessions.Delegating, r *run, f *subagentFile, before copied) error {
 	if f.path == "" {
-		if size, err := sizeOf(r.mission.Project, f.id); err != nil || before.isWhole(f.side, size) {
-			return err
-		}
 		if known := t.index(t.project).Pieces(before.key(f)); len(known) > 0 {
 			if skipped, _ := t.skip(page, r, stretch{indexed: &known[0]}); skipped {
 				return nil
 			}
+		} else if size, err := sizeOf(r.mission.Project, f.id); err != nil || before.isWhole(f.side, size) {
+			return err
 		}
 	}
 	turns, err := readSubagent(r.mission.Project, a, f, t.places[missions.SearchOutput])
@@ -359,13 +369,17 @@ func (w *indexWriter) addSubagents(runs []*run, known map[sessionID][]*run) erro
 		for i := range files {
 			f := &files[i]
 			key := before.key(f)
-			size, err := sizeOf(w.project, f.id)
-			failed = errors.Join(failed, err)
-			if err != nil || before.isWhole(f.side, size) || w.useful[key] == whole {
+			switch {
+			case w.useful[key] == whole:
+				continue
+			case len(w.index.Pieces(key)) > 0:
+				w.useful[key] = whole
 				continue
 			}
-			w.useful[key] = whole
-			if len(w.index.Pieces(key)) == 0 {
+			size, err := sizeOf(w.project, f.id)
+			failed = errors.Join(failed, err)
+			if err == nil && !before.isWhole(f.side, size) {
+				w.useful[key] = whole
 				failed = errors.Join(failed, w.addSubagent(a, f, before))
 			}
 		}
