@@ -76,18 +76,19 @@ func scriptCode(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// example FILE: the shell script in docs/agents/generic.md, as a program.
+// example FILE: the shell script of that name in docs/agents/generic.md, as a program.
 func scriptExample(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: example FILE")
 	}
 	page, err := os.ReadFile("../docs/agents/generic.md")
 	ts.Check(err)
-	_, rest, _ := strings.Cut(string(page), "```sh\n")
+	_, rest, found := strings.Cut(string(page), "```sh\n#!/bin/sh\n# "+filepath.Base(args[0])+" ")
 	script, _, ended := strings.Cut(rest, "```\n")
-	if !ended || !strings.HasPrefix(script, "#!") {
-		ts.Fatalf("docs/agents/generic.md has no script")
+	if !found || !ended {
+		ts.Fatalf("docs/agents/generic.md has no script %s", filepath.Base(args[0]))
 	}
+	script = "#!/bin/sh\n# " + script
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(script), 0o755))
 }
 

@@ -29,6 +29,9 @@ func (l *Library) PlanCutAtSnapshot(p *projects.Project, s *gitstore.Snapshot, b
 		return nil, sessions.ErrNoSession
 	}
 	plan := &ConversationPlan{Record: s.Record, agentFile: beside, SourceMeta: meta}
+	if plan.Moment, err = (toolCopies{l}).find(p, a, s); err != nil {
+		return nil, err
+	}
 	told := false
 	if info, err := p.ReadSnapshotInfo(s); err == nil && info.Events > 0 {
 		plan.Cut, told, err = l.FindCutInTail(p, a, plan, info.Events)

@@ -3,7 +3,10 @@
 // its adapter knows.
 package conversations
 
-import "github.com/umbra-vcs/umbra/missions/projects"
+import (
+	"github.com/umbra-vcs/umbra/missions/callbacks"
+	"github.com/umbra-vcs/umbra/missions/projects"
+)
 
 // Library reads the agents' conversation files, and remembers how far it has counted.
 type Library struct {
@@ -13,9 +16,10 @@ type Library struct {
 	turnCache       *turnCache
 	MaxCountedBytes int64 // of a conversation at a time; other than the constant only in tests
 	PieceBytes      int64 // of a conversation that is read at a time; other than the constant only in tests
+	Callbacks       callbacks.Runner
 }
 
 // New makes a Library that has read nothing.
 func New(d *projects.Desk) *Library {
-	return &Library{Desk: d, CounterPool: newCounterPool(), turnCache: newTurnCache(), MaxCountedBytes: MaxCountedBytes, PieceBytes: pieceBytes}
+	return &Library{Desk: d, CounterPool: newCounterPool(), turnCache: newTurnCache(), MaxCountedBytes: MaxCountedBytes, PieceBytes: pieceBytes, Callbacks: callbacks.NewRunner()}
 }

@@ -2,12 +2,14 @@ package conversations
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/journal"
@@ -35,6 +37,9 @@ func (p PlacedSession) Remove() error {
 			errs = append(errs, err)
 		}
 	}
+	if dir := filepath.Dir(p.Path); filepath.Base(dir) == p.ID {
+		_ = os.Remove(dir) // it was made for this session alone; it stays if something is in it
+	}
 	return errors.Join(errs...)
 }
 
@@ -54,14 +59,15 @@ type ConversationPlan struct {
 	agentFile     string      // the agent's own file, which may hold it too
 	SourceMeta    records.SessionMeta
 	Cut           sessions.Cut
-	IsEmpty       bool   // nothing that could be resumed is left: the agent begins anew
-	ReturnSession string // an existing session to go back to, for undo
+	Moment        ToolMoment // where programs of the user's are to copy it
+	IsEmpty       bool       // nothing that could be resumed is left: the agent begins anew
+	ReturnSession string     // an existing session to go back to, for undo
 	ReturnPath    string
 }
 
 // PlaceConversation writes a copy of a planned conversation, under a new id, where the
 // agent running in cwd finds it. Nothing that exists is replaced.
-func (l *Library) PlaceConversation(p *projects.Project, plan *ConversationPlan, env sessions.Environ, to sessions.Rewrite) (PlacedSession, error) {
+func (l *Library) PlaceConversation(ctx context.Context, p *projects.Project, plan *ConversationPlan, env sessions.Environ, to sessions.Rewrite) (PlacedSession, error) {
 	a := l.Adapter(plan.SourceMeta.Agent)
 	if a == nil {
 		return PlacedSession{}, fmt.Errorf("no adapter for %s", plan.SourceMeta.Agent)
@@ -87,16 +93,26 @@ func (l *Library) PlaceConversation(p *projects.Project, plan *ConversationPlan,
 		options.ModTime = dated.WrittenAt(env, to)
 	}
 	proof := records.NewInheritedProof()
+	byPrograms := plan.Moment != ToolMoment{} && !toolCopies{l}.programs(plan.Moment.Tool).None()
+	var failed error
 	err = journal.Place(out.Path, 0o600, func(w io.Writer) error {
 		r, _, err := l.openConversationWithFile(p, plan.Record, plan.agentFile)
 		if err != nil {
 			return err
 		}
 		defer r.Close()
-		err = a.Rewrite(io.MultiWriter(w, proof), r, plan.Cut.Length, to)
+		if byPrograms {
+			failed = toolCopies{l}.make(ctx, p, plan, w, r, to)
+			err = failed
+		} else {
+			err = a.Rewrite(io.MultiWriter(w, proof), r, plan.Cut.Length, to)
+		}
 		out.FileDiffers = r.recordedPart.Strayed()
 		return err
 	}, options)
+	if failed != nil {
+		return out, errors.Join(failed, out.Remove())
+	}
 	if errors.Is(err, fs.ErrExist) {
 		return out, fmt.Errorf("place the session: %w", err)
 	}
@@ -104,6 +120,9 @@ func (l *Library) PlaceConversation(p *projects.Project, plan *ConversationPlan,
 		return out, errors.Join(fmt.Errorf("place the session: %w", err), out.Remove())
 	}
 	out.Files = append(out.Files, out.Path)
+	if byPrograms { // no program need make the same again: the copy is kept whole
+		return out, nil
+	}
 	out.Inherited = &records.Inherited{Record: plan.Record, SourceLength: plan.Cut.Length, Recipe: recipe}
 	proof.Describe(out.Inherited)
 	return out, nil

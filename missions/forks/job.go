@@ -205,7 +205,7 @@ func (j *forkJob) source(ctx context.Context) (fork.Source, error) {
 
 // makeSession puts the rewritten conversation into the agent's store. If the moment has
 // no conversation, the fork has none.
-func (j *forkJob) makeSession() error {
+func (j *forkJob) makeSession(ctx context.Context) error {
 	a := j.forker.Adapter(j.moment.Agent)
 	if j.request.FilesAlone {
 		return nil
@@ -240,7 +240,7 @@ func (j *forkJob) makeSession() error {
 	if err := j.Operation.Update(j.doc); err != nil {
 		return err
 	}
-	if j.placedSession, err = j.forker.conversations.PlaceConversation(j.moment.Project, plan, j.env(), to); err != nil {
+	if j.placedSession, err = j.forker.conversations.PlaceConversation(ctx, j.moment.Project, plan, j.env(), to); err != nil {
 		return err
 	}
 	if j.placedSession.FileDiffers && j.moment.isPresent {
@@ -284,7 +284,7 @@ func (j *forkJob) subdir() string {
 // complete makes what the fork has besides its workspace: its conversation and its
 // first record. It publishes nothing.
 func (j *forkJob) complete(ctx context.Context) error {
-	if err := j.makeSession(); err != nil {
+	if err := j.makeSession(ctx); err != nil {
 		return err
 	}
 	m, err := j.buildMission()

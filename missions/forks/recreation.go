@@ -105,7 +105,7 @@ func (f *Forker) recreateWorkspace(ctx context.Context, m *projects.Mission, typ
 		}
 		err = f.syncJobs([]*forkJob{job})
 		if err == nil {
-			err = f.rebindMission(m, job.Made)
+			err = f.rebindMission(ctx, m, job.Made)
 		}
 		if err != nil {
 			return errors.Join(err, job.undoWorkspace(context.WithoutCancel(ctx)), job.Operation.Finish())
@@ -160,7 +160,7 @@ func (f *Forker) trashLostWorkspace(ctx context.Context, m *projects.Mission) er
 
 // rebindMission binds the mission to its new workspace, and to its conversation if that
 // is in another place now.
-func (f *Forker) rebindMission(m *projects.Mission, made *fork.Made) error {
+func (f *Forker) rebindMission(ctx context.Context, m *projects.Mission, made *fork.Made) error {
 	g, err := projects.InspectDirectory(made.Workspace)
 	if err != nil {
 		return err
@@ -195,7 +195,7 @@ func (f *Forker) rebindMission(m *projects.Mission, made *fork.Made) error {
 	if err != nil {
 		return err
 	}
-	done, err := f.conversations.PlaceConversation(m.Project, plan, m.AdapterEnv(), to)
+	done, err := f.conversations.PlaceConversation(ctx, m.Project, plan, m.AdapterEnv(), to)
 	if err != nil {
 		return err
 	}

@@ -244,7 +244,7 @@ func TestHandoverCutOff(t *testing.T) {
 		"applied":  cut(applied),
 		"talked": func(k *keptAgent) {
 			k.cutOff(k.id, "live@1", func(w *restores.RestoreWork) error {
-				return errors.Join(applied(w), k.local.CompleteConversation(k.state(), w.Doc))
+				return errors.Join(applied(w), k.local.CompleteConversation(context.Background(), k.state(), w.Doc))
 			})
 		},
 		"committed": func(k *keptAgent) {

@@ -1,6 +1,7 @@
 package restores
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -85,19 +86,19 @@ func (rs *Restorer) newConversationDoc(m *projects.Mission, target *gitstore.Sna
 		return nil, err
 	}
 	recipe, err := json.Marshal(conversations.RecipeOf(plan.SourceMeta.Agent, to))
-	conversation.Record, conversation.Length, conversation.Recipe = plan.Record, plan.Cut.Length, recipe
+	conversation.Record, conversation.Length, conversation.Recipe, conversation.Moment = plan.Record, plan.Cut.Length, recipe, plan.Moment
 	return conversation, err
 }
 
 // placeAnnouncedCopy places the copy of a conversation that the journal announced. A
 // process that was killed may have placed it already.
-func (rs *Restorer) placeAnnouncedCopy(m *projects.Mission, conversation *conversationDoc, r conversations.CopyRecipe) (conversations.PlacedSession, error) {
+func (rs *Restorer) placeAnnouncedCopy(ctx context.Context, m *projects.Mission, conversation *conversationDoc, r conversations.CopyRecipe) (conversations.PlacedSession, error) {
 	source, err := records.ReadSessionMeta(m.Project.Store, conversation.Record)
 	if err != nil {
 		return conversations.PlacedSession{}, missions.Errorf(missions.KindDamaged, "umbra doctor", "conversation in record %s: %w", conversation.Record.Short(), err)
 	}
-	plan := &conversations.ConversationPlan{Record: conversation.Record, SourceMeta: source, Cut: sessions.Cut{Length: conversation.Length}}
-	done, err := rs.conversations.PlaceConversation(m.Project, plan, m.AdapterEnv(), r.AsRewrite())
+	plan := &conversations.ConversationPlan{Record: conversation.Record, SourceMeta: source, Cut: sessions.Cut{Length: conversation.Length}, Moment: conversation.Moment}
+	done, err := rs.conversations.PlaceConversation(ctx, m.Project, plan, m.AdapterEnv(), r.AsRewrite())
 	if errors.Is(err, fs.ErrExist) {
 		return conversations.PlacedSession{ID: conversation.Session, Path: conversation.Path}, nil
 	}
@@ -106,7 +107,7 @@ func (rs *Restorer) placeAnnouncedCopy(m *projects.Mission, conversation *conver
 
 // CompleteConversation gives the mission its conversation, placing the copy if it is
 // not there yet. The former session's file stays where it is.
-func (rs *Restorer) CompleteConversation(m *projects.Mission, doc JournalDoc) error {
+func (rs *Restorer) CompleteConversation(ctx context.Context, m *projects.Mission, doc JournalDoc) error {
 	if doc.Note != "" {
 		snapshots.SetNote(m, snapshots.NoteRestore, doc.Note)
 	}
@@ -119,7 +120,7 @@ func (rs *Restorer) CompleteConversation(m *projects.Mission, doc JournalDoc) er
 		if err := json.Unmarshal(conversation.Recipe, &r); err != nil {
 			return missions.Errorf(missions.KindDamaged, "umbra doctor", "restore %s: recipe: %w", doc.Operation.ID, err)
 		}
-		done, err := rs.placeAnnouncedCopy(m, conversation, r)
+		done, err := rs.placeAnnouncedCopy(ctx, m, conversation, r)
 		if err != nil {
 			return err
 		}
@@ -133,6 +134,30 @@ func (rs *Restorer) CompleteConversation(m *projects.Mission, doc JournalDoc) er
 	rs.snapshots.NoteForkAgain(m)
 	rs.updates.Follow(m, doc.Operation, r.OldID)
 	return nil
+}
+
+// placeToolCopy places a copy that programs of the user's make before anything is restored:
+// if they fail, the restore does.
+func placeToolCopy(ctx context.Context, rs *Restorer, m *projects.Mission, conversation *conversationDoc) error {
+	if !conversation.isToolCopy() {
+		return nil
+	}
+	var r conversations.CopyRecipe
+	if err := json.Unmarshal(conversation.Recipe, &r); err != nil {
+		return err
+	}
+	_, err := rs.placeAnnouncedCopy(ctx, m, conversation, r)
+	return err
+}
+
+// endTakenBack ends the entry of a restore after which all is as it was.
+func endTakenBack(ctx context.Context, rs *Restorer, m *projects.Mission, work *RestoreWork) error {
+	if c := work.Doc.Conversation; c.isToolCopy() && m.Stored.Session != c.Session {
+		if err := (conversations.PlacedSession{ID: c.Session, Path: c.Path, Files: []string{c.Path}}).Remove(); err != nil {
+			return err
+		}
+	}
+	return rs.endRestore(ctx, m, work)
 }
 
 // recordOfSession is the record of a snapshot if it holds that session, else zero.

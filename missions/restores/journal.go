@@ -8,6 +8,7 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore/journal"
 	"github.com/umbra-vcs/umbra/gitstore/lock"
 	"github.com/umbra-vcs/umbra/gitstore/restore"
+	"github.com/umbra-vcs/umbra/missions/conversations"
 	"github.com/umbra-vcs/umbra/missions/home"
 	"github.com/umbra-vcs/umbra/missions/projects"
 )
@@ -44,6 +45,14 @@ type conversationDoc struct {
 	Record  gitstore.ID     `json:"record,omitzero"`
 	Length  int64           `json:"length,omitempty"`
 	Recipe  json.RawMessage `json:"recipe,omitempty"`
+	// Moment is set where programs of the user's make it: then it is there before any file
+	// is restored.
+	Moment conversations.ToolMoment `json:"moment,omitzero"`
+}
+
+// isToolCopy reports whether programs of the user's make the session.
+func (c *conversationDoc) isToolCopy() bool {
+	return c != nil && c.Recipe != nil && c.Moment != conversations.ToolMoment{}
 }
 
 // NewJournalDoc writes down what is to be done.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 
 	"github.com/umbra-vcs/umbra/gitstore/journal"
 	"github.com/umbra-vcs/umbra/gitstore/restore"
@@ -98,17 +99,23 @@ func (rs *Restorer) recoverEntry(ctx context.Context, m *projects.Mission, id st
 	case restore.Forward:
 		return rs.completeUnlessPublished(ctx, m, work, outcome, j)
 	case restore.Back:
-		return rs.endRestore(ctx, m, work)
+		return endTakenBack(ctx, rs, m, work)
 	case restore.Over:
 		return rs.settleRestore(ctx, m, work)
 	}
 	return rs.leaveInterruptedToUser(ctx, m, work)
 }
 
-// recoverConversation finishes a restore of the conversation alone.
+// recoverConversation finishes a restore of the conversation alone. One whose copy the user's
+// programs had not made yet has done nothing.
 func (rs *Restorer) recoverConversation(ctx context.Context, m *projects.Mission, work *RestoreWork) error {
 	if phase, _ := work.Entry.Phase(); phase == journal.Done {
 		return nil
+	}
+	if c := work.Doc.Conversation; c.isToolCopy() && m.Stored.Session != c.Session {
+		if _, err := os.Lstat(c.Path); errors.Is(err, fs.ErrNotExist) {
+			return rs.endRestore(ctx, m, work)
+		}
 	}
 	return rs.completeUnlessPublished(ctx, m, work, &restore.Outcome{}, &Job{Kind: work.Doc.Operation.Kind})
 }

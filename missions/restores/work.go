@@ -28,7 +28,7 @@ func (rs *Restorer) applyRestore(ctx context.Context, m *projects.Mission, doc J
 	outcome, err := work.apply(ctx)
 	if isCleanCrossDeviceFailure(err) && len(work.Document.Beside) < len(work.Document.Plan.Changes) {
 		rs.Logger.Info("a restore is staged in the workspace", "workspace", m.Binding.Workspace, "reason", err)
-		finished := rs.endRestore(ctx, m, work)
+		finished := endTakenBack(ctx, rs, m, work)
 		work.Close()
 		if finished != nil {
 			return nil, nil, fmt.Errorf("restore: %w; the workspace is as it was", errors.Join(err, finished))
@@ -51,11 +51,17 @@ func (rs *Restorer) applyRestore(ctx context.Context, m *projects.Mission, doc J
 // pruning heeds. It refuses a target that was pruned in between.
 func beginStanding(ctx context.Context, rs *Restorer, m *projects.Mission, doc JournalDoc, j *Job, options restore.PrepareOptions) (*RestoreWork, error) {
 	work, err := rs.BeginRestore(m, doc, j, options)
-	if err != nil || j.target.ID == m.Tip.ID { // the newest snapshot always stays
-		return work, err
+	if err != nil {
+		return nil, err
 	}
-	if err := rs.CheckNotPruned(ctx, m, j.target); err != nil {
-		err = errors.Join(err, rs.endRestore(ctx, m, work))
+	if j.target.ID != m.Tip.ID { // the newest snapshot always stays
+		err = rs.CheckNotPruned(ctx, m, j.target)
+	}
+	if err == nil {
+		err = placeToolCopy(ctx, rs, m, doc.Conversation)
+	}
+	if err != nil {
+		err = errors.Join(err, endTakenBack(ctx, rs, m, work))
 		work.Close()
 		return nil, err
 	}
@@ -124,10 +130,10 @@ func (rs *Restorer) endFailedRestore(ctx context.Context, m *projects.Mission, j
 			return missions.Errorf(missions.KindFailed, "umbra doctor --fix tries to finish it", "restore: %w", err)
 		}
 		kind, hint := rs.classifyFailure(err)
-		return missions.Errorf(kind, hint, "restore: %w", errors.Join(err, rs.endRestore(ctx, m, work)))
+		return missions.Errorf(kind, hint, "restore: %w", errors.Join(err, endTakenBack(ctx, rs, m, work)))
 	}
 	kind, hint := rs.classifyFailure(err)
-	return missions.Errorf(kind, hint, "restore: %w; the workspace is as it was", errors.Join(err, rs.endRestore(ctx, m, work)))
+	return missions.Errorf(kind, hint, "restore: %w; the workspace is as it was", errors.Join(err, endTakenBack(ctx, rs, m, work)))
 }
 
 // classifyFailure is what kind of failure a restore's is, and what helps.
@@ -198,7 +204,7 @@ func (w *RestoreWork) putBack() []string {
 // completeRestore does what comes after the files: the conversation, the
 // snapshot that says what was done, and the end of the journal's entry.
 func (rs *Restorer) completeRestore(ctx context.Context, m *projects.Mission, work *RestoreWork, outcome *restore.Outcome, j *Job) error {
-	if err := rs.CompleteConversation(m, work.Doc); err != nil {
+	if err := rs.CompleteConversation(ctx, m, work.Doc); err != nil {
 		return err
 	}
 	failpoint.Hit("restore.talked")

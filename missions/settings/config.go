@@ -31,6 +31,7 @@ type Config struct {
 	Missions    Missions
 	Automations Automations
 	Check       Checking
+	Tools       Tools
 }
 
 // Capture limits what a snapshot holds. A project's .umbra.yml may make
@@ -86,6 +87,13 @@ type Automations struct {
 	Error     []string // a turn has ended in an error
 	Close     []string // the agent has ended
 	TimeLimit Duration // after which a command is killed, with all it has started
+}
+
+// Tools names programs that copy the conversations of tools that Umbra does not know, each
+// for one tool: see ParseToolProgram. Only the user's own file may hold them.
+type Tools struct {
+	Cut     []string // cut a conversation where its tool can go on from
+	Rewrite []string // give it another session and workspace
 }
 
 // Checking limits the commands that say whether a workspace is good.
