@@ -121,7 +121,7 @@ func TestWorkspaceVanishes(t *testing.T) {
 			}
 			_, err = b.local.Snapshot(ctx, missions.SnapshotRequest{Caller: b.caller(), Mission: m.ID})
 			b.fails("a snapshot by hand", err, missions.KindFailed)
-			if hint := missions.AsError(err).Hint; !strings.Contains(hint, "umbra mission resume work --recreate") {
+			if hint := missions.AsError(err).Hint; !strings.HasPrefix(hint, "umbra project move "+b.dir+" "+b.dir+"-elsewhere") {
 				t.Errorf("hint: %s", hint)
 			}
 		})
