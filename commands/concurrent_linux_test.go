@@ -255,8 +255,8 @@ func TestWorkspaceMovedUnderTheDaemon(t *testing.T) {
 	unmoved := func(what string) {
 		t.Helper()
 		event("PreToolUse", `"tool_name":"Write","tool_use_id":"`+what+`","tool_input":{"file_path":"b.txt"},`)
-		p.refused("moved or not visible", "snapshot", "one")
-		p.refused("moved or not visible", "restore", "one@start", "--yes")
+		p.refused("is in "+aside+" now", "snapshot", "one")
+		p.refused("is in "+aside+" now", "restore", "one@start", "--yes")
 		if got := p.shadow("for-each-ref", "refs/agents"); got != tips {
 			t.Errorf("%s: %s, before %s", what, got, tips)
 		}
