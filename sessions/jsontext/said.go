@@ -289,7 +289,7 @@ func isPasswordVariable(name, value string) bool {
 
 // isPlain reports a number, or a word of small letters.
 func isPlain(value string) bool {
-	value = strings.Trim(value, openingMarks+closingMarks)
+	value = strings.TrimRight(strings.TrimLeft(value, openingMarks), closingMarks)
 	return strings.Trim(value, "0123456789.") == "" || strings.Trim(value, "abcdefghijklmnopqrstuvwxyz") == ""
 }
 
