@@ -33,20 +33,20 @@ const (
 func newToolBench(t *testing.T) *toolBench {
 	b := &toolBench{testBench: newBench(t)}
 	b.local.Adapters = projects.Agents()
-	b.talk = filepath.Join(b.user, "talks", "s1.jsonl")
+	b.talk = filepath.Join(b.user, "talks", "talk-one.jsonl")
 	b.local.Library.Callbacks.After = func(time.Duration) <-chan time.Time { return nil }
 	b.says("")
 	b.tells("session-start", "")
 	b.tells("prompt", `"prompt":"one"`)
 	b.write("a.txt", "one\n")
-	b.says(`{"session":"s1","say":"one is in %s/a.txt"}`+"\n", b.dir)
+	b.says(`{"session":"talk-one","say":"one is in %s/a.txt"}`+"\n", b.dir)
 	b.tells("idle", "")
 	b.tells("prompt", `"prompt":"two"`)
-	b.says(`{"session":"s1","call":"write %s/a.txt"}`+"\n", b.dir)
+	b.says(`{"session":"talk-one","call":"write %s/a.txt"}`+"\n", b.dir)
 	b.write("b.txt", "made meanwhile\n")
 	b.tells("tool-before", `"tool":{"name":"write"}`)
 	b.write("a.txt", "two\n")
-	b.says(`{"session":"s1","say":"two is in %s/a.txt"}`+"\n", b.dir)
+	b.says(`{"session":"talk-one","say":"two is in %s/a.txt"}`+"\n", b.dir)
 	b.tells("idle", "")
 	b.program("cut", cutsCall)
 	b.program("rewrite", rewritesIt)
@@ -58,7 +58,7 @@ func (b *toolBench) tells(event, more string) {
 	if more != "" {
 		more = "," + more
 	}
-	payload := fmt.Sprintf(`{"session":"s1","event":%q,"agent":"talker","transcript":%q,"resume":["talker","{transcript}"]%s}`, event, b.talk, more)
+	payload := fmt.Sprintf(`{"session":"talk-one","event":%q,"agent":"talker","transcript":%q,"resume":["talker","{transcript}"]%s}`, event, b.talk, more)
 	r, err := b.local.Hook(context.Background(), missions.HookRequest{Caller: b.caller(), Agent: "generic", Payload: []byte(payload)})
 	if err != nil || r.Problem != "" {
 		b.Fatalf("%s: %v %s", event, err, r.Problem)
@@ -132,7 +132,7 @@ func TestToolCopies(t *testing.T) {
 		return fmt.Sprintf(`{"session":%q,"call":"write %s/a.txt"}`+"\n", f.SessionID, f.Workspace)
 	}
 	now := b.forkAt(m.Name, "now")
-	if got, want := b.file(now.SessionPath), said(now, "one")+call(now)+said(now, "two"); got != want || now.SessionID == "s1" {
+	if got, want := b.file(now.SessionPath), said(now, "one")+call(now)+said(now, "two"); got != want || now.SessionID == "talk-one" {
 		t.Errorf("a fork of now: %s\nwant %s", got, want)
 	}
 	past := b.forkAt(m.Name+"@1", "past")
@@ -160,7 +160,7 @@ func TestToolCopies(t *testing.T) {
 		t.Fatal(err)
 	}
 	restored := b.status(m.ID)
-	if got, want := b.file(restored.SessionPath), said(restored, "one"); got != want || restored.SessionID == "s1" || b.read("a.txt") != "one\n" {
+	if got, want := b.file(restored.SessionPath), said(restored, "one"); got != want || restored.SessionID == "talk-one" || b.read("a.txt") != "one\n" {
 		t.Errorf("a restore: %s\nwant %s", got, want)
 	}
 	if b.file(b.talk) != source {
@@ -219,7 +219,7 @@ func TestToolCopyFails(t *testing.T) {
 				}
 			}
 			after := b.only()
-			if b.read("a.txt") != "two\n" || after.SessionID != "s1" || b.file(b.talk) != source {
+			if b.read("a.txt") != "two\n" || after.SessionID != "talk-one" || b.file(b.talk) != source {
 				t.Errorf("it is not as it was: %+v", after)
 			}
 			b.nothingCopied()
@@ -251,7 +251,7 @@ func TestToolCopyCutOff(t *testing.T) {
 			if _, err := b.local.Snapshot(context.Background(), missions.SnapshotRequest{Caller: b.caller(), Message: "after"}); err != nil {
 				t.Fatal(err)
 			}
-			if after := b.only(); after.SessionID != "s1" || b.read("a.txt") != "two\n" {
+			if after := b.only(); after.SessionID != "talk-one" || b.read("a.txt") != "two\n" {
 				t.Errorf("%+v", after)
 			}
 			b.nothingCopied()
