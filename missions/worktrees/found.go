@@ -89,7 +89,7 @@ func (s *Steward) beginning(place string, again bool, begin func(context.Context
 		defer cancel()
 		defer close(b.done)
 		if b.mission, b.err = begin(ctx); b.err != nil {
-			s.Logger.Warn("begin a mission in a worktree", "worktree", place, "error", b.err)
+			s.Logger.Warn("begin a mission", "place", place, "error", b.err)
 		}
 	}()
 	return b, nil
