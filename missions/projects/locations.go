@@ -98,9 +98,10 @@ func (p *Project) DirectoryFit(g Directory) int {
 	return best
 }
 
-// AddLocation remembers that a directory belongs to the project.
+// AddLocation remembers that a directory belongs to the project. What p says stays as it was:
+// it may be that of a remembered mission, which others read meanwhile.
 func (r *Registry) AddLocation(ctx context.Context, p *Project, path string, at home.DirectoryIdentity) error {
-	return r.ChangeLocations(ctx, p, func(h *Locations) bool { return h.addWorkspace(path, at) })
+	return r.ChangeLocations(ctx, p.Over(p.Store), func(h *Locations) bool { return h.addWorkspace(path, at) })
 }
 
 // ChangeLocations changes a project's hints, read afresh, while no other process
