@@ -11,6 +11,12 @@ func ProjectFile(home, project string) string {
 	return filepath.Join(home, "locks", "project-"+project)
 }
 
+// PruningFile is held, exclusive, by the one process that prunes a project: housekeeping of the
+// project gives way to it.
+func PruningFile(home, project string) string {
+	return filepath.Join(home, "locks", "pruning-"+project)
+}
+
 // WorkspaceFile is the lock of a directory, by device and inode, so that all
 // its paths meet in one file.
 func WorkspaceFile(home string, device, inode uint64) string {

@@ -357,6 +357,26 @@ func (e *Examiner) housekeepProject(ctx context.Context, p *projects.Project, h 
 		return err
 	}
 	defer func() { _ = held.Release() }()
+	if err := e.packUntilPruned(ctx, p, h); err != nil {
+		return err
+	}
+	return lost
+}
+
+// packUntilPruned packs a project and sweeps it, unless somebody prunes it: that waits until
+// nobody packs it, and packs what stays itself.
+func (e *Examiner) packUntilPruned(ctx context.Context, p *projects.Project, h *missions.Housekeeping) error {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	go e.stopWhenPruned(ctx, p, stop)
+	err := packAndSweep(ctx, p, h)
+	if cause := context.Cause(ctx); err != nil && errors.Is(cause, lock.ErrHeld) {
+		return cause
+	}
+	return err
+}
+
+func packAndSweep(ctx context.Context, p *projects.Project, h *missions.Housekeeping) error {
 	stats, err := upkeep.Repack(ctx, p.Store)
 	h.Packed, h.Removed, h.FreedBytes = stats.Packed, stats.Loose+stats.Packs, stats.Freed
 	if err != nil {
@@ -367,5 +387,20 @@ func (e *Examiner) housekeepProject(ctx context.Context, p *projects.Project, h 
 	if err != nil {
 		return fmt.Errorf("after the repack: %w", err)
 	}
-	return lost
+	return nil
+}
+
+// stopWhenPruned stops with a lock.ErrHeld once somebody prunes a project.
+func (e *Examiner) stopWhenPruned(ctx context.Context, p *projects.Project, stop context.CancelCauseFunc) {
+	const every = 200 * time.Millisecond
+	for projects.Sleep(ctx, every) == nil {
+		held, err := lock.Try(lock.PruningFile(e.Home.Dir, p.ID), lock.Shared, e.Self)
+		if errors.Is(err, lock.ErrHeld) {
+			stop(err)
+			return
+		}
+		if err == nil {
+			_ = held.Release()
+		}
+	}
 }

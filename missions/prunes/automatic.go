@@ -225,14 +225,7 @@ func (pr *Pruner) pruneOrTell(ctx context.Context, c choice, a *automatic) error
 // week begins when it is said.
 func (pr *Pruner) tell(ctx context.Context, c choice, a *automatic) error {
 	if shadow.Owes(c.project.Store) && !a.PrunedAt.IsZero() { // a copy of a home gives nothing back unasked
-		packs, err := pr.packsToWrite(c.project)
-		if err == nil {
-			err = pr.checkRoomToPack(packs)
-		}
-		if err != nil {
-			return err
-		}
-		if _, err := pr.giveBack(ctx, c); err != nil {
+		if err := pr.giveBackInRoom(ctx, c); err != nil {
 			return err
 		}
 	}
@@ -248,6 +241,21 @@ func (pr *Pruner) tell(ctx context.Context, c choice, a *automatic) error {
 		a.ToldAt = a.TriedAt
 	}
 	return nil
+}
+
+// giveBackInRoom gives back what was dropped before, if the disk has the room that it takes.
+func (pr *Pruner) giveBackInRoom(ctx context.Context, c choice) error {
+	packs, err := pr.packsToWrite(c.project)
+	if err == nil {
+		err = pr.checkRoomToPack(packs)
+	}
+	if err != nil {
+		return err
+	}
+	return c.alone(ctx, pr.Desk, func() error {
+		_, err := pr.giveBack(ctx, c)
+		return err
+	})
 }
 
 // packsToWrite is how many bytes of packs are there that giving back writes anew.

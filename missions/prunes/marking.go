@@ -20,15 +20,43 @@ import (
 	"github.com/umbra-vcs/umbra/missions/retention"
 )
 
-// patience is how long a pruning waits for a moment in which nobody takes a snapshot.
-const patience = time.Minute
+// patience is how long a pruning by itself waits for others, and one that somebody has asked for
+// until it says what it waits for; then it waits for as long as longPatience.
+const (
+	patience     = time.Minute
+	longPatience = 10 * time.Minute
+	silence      = 2 * time.Second
+)
 
 // hold runs fn with the project's lock. Exclusive, no other process captures, restores or
 // prunes meanwhile.
-func (pr *Pruner) hold(ctx context.Context, p *projects.Project, mode lock.Mode, fn func() error) error {
-	patient, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	held, err := lock.Wait(patient, lock.ProjectFile(pr.Home.Dir, p.ID), mode, pr.Self)
+func (c choice) hold(ctx context.Context, d *projects.Desk, mode lock.Mode, fn func() error) error {
+	return c.holdFile(ctx, d, lock.ProjectFile(d.Home.Dir, c.project.ID), mode, fn)
+}
+
+// alone runs fn while nobody else prunes the project, and housekeeping of it gives way.
+func (c choice) alone(ctx context.Context, d *projects.Desk, fn func() error) error {
+	return c.holdFile(ctx, d, lock.PruningFile(d.Home.Dir, c.project.ID), lock.Exclusive, fn)
+}
+
+func (c choice) holdFile(ctx context.Context, d *projects.Desk, path string, mode lock.Mode, fn func() error) error {
+	wait := func(patience time.Duration) (*lock.Lock, error) {
+		patient, cancel := context.WithTimeout(ctx, patience)
+		defer cancel()
+		return lock.Wait(patient, path, mode, d.Self)
+	}
+	var held *lock.Lock
+	var err error
+	if c.still != nil { // nobody waits for it
+		held, err = wait(patience)
+	} else if held, err = wait(silence); errors.Is(err, lock.ErrHeld) && ctx.Err() == nil {
+		who := "another process"
+		if by := (*lock.HeldError)(nil); errors.As(err, &by) && by.Holder != nil {
+			who = by.Holder.String()
+		}
+		missions.Notify(ctx, missions.Notice{Text: "waiting until " + who + " is done with " + c.project.Name})
+		held, err = wait(longPatience)
+	}
 	if err != nil {
 		return home.LockError(err)
 	}
@@ -88,7 +116,7 @@ func (pr *Pruner) mark(ctx context.Context, w work, before material, said retent
 	if _, _, err := w.cutting(ctx, before, said); err != nil { // what it reads is known from now on
 		return err
 	}
-	return pr.hold(ctx, w.project, lock.Exclusive, func() error {
+	return w.hold(ctx, pr.Desk, lock.Exclusive, func() error {
 		if err := pr.checkQuiet(w.choice); err != nil {
 			return err
 		}
@@ -151,13 +179,13 @@ func (c *chains) unreached(refs []gitstore.Ref, cuts map[gitstore.ID]gitstore.ID
 	return alone
 }
 
-// giveBack has what nothing leads to any more removed from the disk.
+// giveBack has what nothing leads to any more removed from the disk. The caller prunes alone.
 func (pr *Pruner) giveBack(ctx context.Context, c choice) (bytes int64, err error) {
 	p := c.project
 	return upkeep.GiveBack(ctx, p.Store, upkeep.GiveBackOptions{
-		Beside: func(fn func() error) error { return pr.hold(ctx, p, lock.Shared, fn) },
+		Beside: func(fn func() error) error { return c.hold(ctx, pr.Desk, lock.Shared, fn) },
 		Alone: func(fn func() error) error {
-			return pr.hold(ctx, p, lock.Exclusive, func() error {
+			return c.hold(ctx, pr.Desk, lock.Exclusive, func() error {
 				if err := pr.checkQuiet(c); err != nil {
 					return err
 				}

@@ -180,8 +180,15 @@ func describePolicy(p retention.Policy) string {
 	return strings.Join(words, ", ")
 }
 
-// pruneProject plans the pruning of a project, and does it.
+// pruneProject plans the pruning of a project, and does it unless that is a preview.
 func (pr *Pruner) pruneProject(ctx context.Context, c choice, result *missions.PruneResult) error {
+	if result.Preview {
+		return pr.planAndPrune(ctx, c, result)
+	}
+	return c.alone(ctx, pr.Desk, func() error { return pr.planAndPrune(ctx, c, result) })
+}
+
+func (pr *Pruner) planAndPrune(ctx context.Context, c choice, result *missions.PruneResult) error {
 	refused := func(err error) error {
 		if known := (*missions.Error)(nil); errors.As(err, &known) || ctx.Err() != nil {
 			return err

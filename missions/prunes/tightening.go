@@ -199,17 +199,11 @@ func (pr *Pruner) tightChoice(p *projects.Project, configured, policy retention.
 	return choice{project: p, policy: policy, at: pr.Now(), still: func() error { return pr.checkStill(p, configured) }}
 }
 
-// giveBackOwed gives back what was dropped before.
+// giveBackOwed gives back what was dropped before, or leaves it for another time.
 func (pr *Pruner) giveBackOwed(ctx context.Context, c choice) error {
-	packs, err := pr.packsToWrite(c.project)
-	if err == nil {
-		err = pr.checkRoomToPack(packs)
-	}
-	if err == nil {
-		_, err = pr.giveBack(ctx, c)
-	}
+	err := pr.giveBackInRoom(ctx, c)
 	if err != nil && missions.AsError(err).Kind == missions.KindBusy {
-		return nil // another time
+		return nil
 	}
 	return err
 }
