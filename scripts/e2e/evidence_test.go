@@ -30,6 +30,10 @@ func (p *person) evidence() {
 			p.Logf("%s\n%s", name, strings.ReplaceAll(shown, "\x1b", "^["))
 		}
 	}
+	if all := p.server.Requests(); len(all) > 0 {
+		text := strings.Join(p.plain(all[len(all)-1]), "\n")
+		p.Logf("the model was last asked:\n%s", text[max(0, len(text)-mostEvidence):])
+	}
 	// Of a long output a gate may show the end alone.
 	for _, said := range p.wrong {
 		p.Logf("it failed: %s", said)

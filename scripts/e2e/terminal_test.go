@@ -355,13 +355,16 @@ func (s *terminal) forkedAtEnds(fifth, sixth *talk) {
 	}
 }
 
-// stuck has a turn that does not end by itself.
+// stuck has a turn that does not end by itself, after a command. Whatever a client on a busy
+// machine heard of that command's output, its model was told that it ended.
 func (s *terminal) stuck(word string, turn int) {
 	s.p.Helper()
 	s.prompts("tui", stuckPrompt(word), turn)
 	s.p.wait("the model to be asked", func() bool {
 		r, ok := s.p.server.Last(standin.Prompted(word + ", please"))
-		return ok && slices.ContainsFunc(s.p.plain(r), func(line string) bool { return strings.HasPrefix(line, "result: in the middle") })
+		lines := s.p.plain(r)
+		asked := slices.IndexFunc(lines, func(line string) bool { return strings.Contains(line, word+", please") })
+		return ok && asked >= 0 && slices.ContainsFunc(lines[asked:], func(line string) bool { return strings.HasPrefix(line, "result: ") })
 	})
 	s.is("tui", "running", turn)
 }
