@@ -28,7 +28,7 @@ func (b *testBench) changeIdentities(change func(*home.DirectoryIdentity)) {
 			b.Fatal(err)
 		}
 	}
-	err := b.local.ChangeLocations(context.Background(), p, func(h *projects.Locations) bool {
+	_, err := b.local.ChangeLocations(context.Background(), p, func(h *projects.Locations) bool {
 		if h.CommonDir != "" {
 			change(&h.CommonIdentity)
 		}

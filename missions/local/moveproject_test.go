@@ -134,7 +134,7 @@ func TestTwoProjectsInOnePlace(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	err = b.local.ChangeLocations(context.Background(), hijacker, func(h *projects.Locations) bool {
+	_, err = b.local.ChangeLocations(context.Background(), hijacker, func(h *projects.Locations) bool {
 		h.CommonDir = ""
 		return moves.MoveLocations(h, stray.dir, g)
 	})

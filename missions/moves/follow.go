@@ -38,10 +38,11 @@ func (mv *Mover) Follow(ctx context.Context, m *projects.Mission, cwd string) (*
 	}
 	defer held.Release()
 	mv.Logger.Info("a workspace was moved, and its missions follow", "from", from, "to", to.Dir)
-	if err := mv.moveAll(ctx, m.Project, from, to, mv.followers(m.Project, from, to.Dir)); err != nil {
+	p, err := mv.moveAll(ctx, m.Project, from, to, mv.followers(m.Project, from, to.Dir))
+	if err != nil {
 		return m, err
 	}
-	fresh, err := mv.LoadMission(m.Project, m.ID)
+	fresh, err := mv.LoadMission(p, m.ID)
 	if err != nil {
 		return m, err
 	}

@@ -41,22 +41,23 @@ func (mv *Mover) MoveProject(ctx context.Context, r missions.MoveProjectRequest)
 	if err := mv.checkMove(all, p, from, to, moves, r); err != nil {
 		return missions.Project{}, err
 	}
-	if err := mv.moveAll(ctx, p, from, to, moves); err != nil {
+	moved, err := mv.moveAll(ctx, p, from, to, moves)
+	if err != nil {
 		return missions.Project{}, err
 	}
-	return mv.presence.ProjectView(p), nil
+	return mv.presence.ProjectView(moved), nil
 }
 
-// moveAll rebinds a project and its missions.
-func (mv *Mover) moveAll(ctx context.Context, p *projects.Project, from string, to projects.Directory, moves []MissionMove) error {
+// moveAll rebinds a project and its missions, and returns the project as it is then.
+func (mv *Mover) moveAll(ctx context.Context, p *projects.Project, from string, to projects.Directory, moves []MissionMove) (*projects.Project, error) {
 	mv.repairWorktrees(ctx, p, from, to)
 	for _, move := range moves {
 		if err := mv.MoveMission(ctx, move, from, to.Dir); err != nil {
-			return err
+			return p, err
 		}
 	}
 	if err := mv.moveRepository(ctx, p, from, to.Dir, moves); err != nil {
-		return err
+		return p, err
 	}
 	return mv.ChangeLocations(ctx, p, func(h *projects.Locations) bool { return MoveLocations(h, from, to) })
 }

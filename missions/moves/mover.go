@@ -55,7 +55,8 @@ func (mv *Mover) Rebind(ctx context.Context, m *projects.Mission) (*projects.Mis
 	if err := mv.bind(ctx, fresh, g, "a copy is in the place of "+g.Dir); err != nil {
 		return m, fmt.Errorf("bind the mission to its workspace: %w", err)
 	}
-	return fresh, mv.ChangeLocations(ctx, fresh.Project, func(h *projects.Locations) bool { return MoveLocations(h, m.Binding.Workspace, g) })
+	fresh.Project, err = mv.ChangeLocations(ctx, fresh.Project, func(h *projects.Locations) bool { return MoveLocations(h, m.Binding.Workspace, g) })
+	return fresh, err
 }
 
 // ownerInPlace says whose the directory is that is where a mission's workspace was: that of

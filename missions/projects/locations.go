@@ -98,29 +98,33 @@ func (p *Project) DirectoryFit(g Directory) int {
 	return best
 }
 
-// AddLocation remembers that a directory belongs to the project. What p says stays as it was:
-// it may be that of a remembered mission, which others read meanwhile.
+// AddLocation remembers that a directory belongs to the project.
 func (r *Registry) AddLocation(ctx context.Context, p *Project, path string, at home.DirectoryIdentity) error {
-	return r.ChangeLocations(ctx, p.Over(p.Store), func(h *Locations) bool { return h.addWorkspace(path, at) })
+	_, err := r.ChangeLocations(ctx, p, func(h *Locations) bool { return h.addWorkspace(path, at) })
+	return err
 }
 
 // ChangeLocations changes a project's hints, read afresh, while no other process
-// does. change reports whether they are to be written.
-func (r *Registry) ChangeLocations(ctx context.Context, p *Project, change func(*Locations) bool) error {
+// does, and returns the project with them. p stays as it was: it may be that of a
+// remembered mission, which others read meanwhile. change reports whether the hints are to
+// be written.
+func (r *Registry) ChangeLocations(ctx context.Context, p *Project, change func(*Locations) bool) (*Project, error) {
 	held, err := lock.Wait(ctx, r.Home.Path("locks", "hints-"+p.ID), lock.Exclusive, r.Self)
 	if err != nil {
-		return home.LockError(err)
+		return p, home.LockError(err)
 	}
 	defer held.Release()
+	now := p.Over(p.Store)
+	now.Locations.Workspaces = slices.Clone(now.Locations.Workspaces)
 	fresh, err := ReadLocations(p.Dir)
 	lost := err != nil || fresh.ID != p.ID
 	if !lost {
-		p.Locations, p.Name = fresh, fresh.Name
+		now.Locations, now.Name = fresh, fresh.Name
 	}
-	if !change(&p.Locations) && !lost {
-		return nil
+	if !change(&now.Locations) && !lost {
+		return now, nil
 	}
-	return p.SaveLocations()
+	return now, now.SaveLocations()
 }
 
 // recoverLocations makes lost hints again from what the missions' records say of
