@@ -160,7 +160,7 @@ func TestLongDemo(t *testing.T) {
 			}
 		}
 	}
-	said := shell(t, d.env[:4], "/", fmt.Sprintf(". %[1]s/env\ncd %[1]s/repository\numbra restore till@8 && sh test.sh && umbra doctor && cd / && umbra daemon stop && rm -rf %[1]s", d.dir))
+	said := shell(t, d.env[:4], "/", fmt.Sprintf(". %[1]s/env\ncd %[1]s/repository\numbra restore till@8 && sh test.sh && umbra doctor && . %[1]s/leave", d.dir))
 	if !strings.Contains(said, "all is well") {
 		t.Errorf("the state before the bad turn: %s", said)
 	}
@@ -173,16 +173,16 @@ func (d demoRun) typeOn(t *testing.T) {
 	_, rest, ok := strings.Cut(d.said, "then type what you like:\n")
 	const mark = "=== " // in front of what each says
 	var script strings.Builder
-	script.WriteString("set -e\n")
+	script.WriteString("set -e\nbefore=$(pwd; export | grep -v PWD)\n")
 	lines := 0
 	for line := range strings.Lines(rest) {
 		if !strings.HasPrefix(line, "  ") {
 			continue
 		}
 		command := regexp.MustCompile(` {2,}.*| *$`).ReplaceAllString(strings.TrimSpace(line), "")
-		if strings.Contains(command, "rm -rf") {
+		if strings.HasSuffix(command, "/leave") {
 			fmt.Fprintf(&script, "[ $(umbra mission ls --json | grep -c '\"can_fork\"') = 3 ]\n")
-			fmt.Fprintf(&script, "for s in %[1]s/umbra-home/projects/*/shadow.git; do git --git-dir=\"$s\" fsck --full; done\ngit -C %[1]s/repository fsck --full\ncd /\n", d.dir)
+			fmt.Fprintf(&script, "for s in %[1]s/umbra-home/projects/*/shadow.git; do git --git-dir=\"$s\" fsck --full; done\ngit -C %[1]s/repository fsck --full\n", d.dir)
 		}
 		if command != "" {
 			lines++
@@ -192,9 +192,10 @@ func (d demoRun) typeOn(t *testing.T) {
 	if !ok || lines < 8 {
 		t.Fatalf("the demo ends with %d commands:\n%s", lines, rest)
 	}
-	env := append([]string{}, d.env...)
-	said := shell(t, env[:4], "/", script.String())
-	for _, want := range []string{"resumed: I remember 1 prompt\n", "resumed: I remember 4 prompts\n", "all is well", "Bonjour"} {
+	script.WriteString("[ \"$(pwd; export | grep -v PWD)\" = \"$before\" ] && ! set | grep UMBRA_DEMO && echo as before\n")
+	env := append([]string{"UMBRA_HOME=/of the person"}, d.env[:4]...)
+	said := shell(t, env, "/usr", script.String())
+	for _, want := range []string{"resumed: I remember 1 prompt\n", "resumed: I remember 4 prompts\n", "all is well", "Bonjour", "as before\n"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("the commands typed do not say %q:\n%s", want, said)
 		}

@@ -77,17 +77,13 @@ func (d demoHome) furnish(c *call.Call) error {
 	if err != nil {
 		return fmt.Errorf("copy this program: %w", err)
 	}
-	// PATH is what the person has, so that their shell still finds everything.
-	env := fmt.Sprintf(`# What the demo's commands need: . %[1]s/env
-UMBRA_HOME=%[2]s CLAUDE_CONFIG_DIR=%[3]s PATH=%[4]s:$PATH
-export UMBRA_HOME CLAUDE_CONFIG_DIR PATH
-`, d.dir, home.ShellQuote(filepath.Join(d.dir, "umbra-home")), home.ShellQuote(filepath.Join(d.dir, "claude")), home.ShellQuote(filepath.Join(d.dir, "bin")))
 	for _, f := range []struct {
 		name, text string
 		mode       os.FileMode
 	}{
 		{"bin/claude", demoAgentScript, 0o700},
-		{"env", env, 0o600},
+		{"env", d.enterScript(), 0o600},
+		{"leave", d.leaveScript(), 0o600},
 		{"umbra-home/config.yml", fmt.Sprintf("# forks stay in the demo's directory\nfork:\n  root: %q\n", filepath.Join(d.dir, "forks")), 0o600},
 	} {
 		if err := os.WriteFile(filepath.Join(d.dir, f.name), []byte(f.text), f.mode); err != nil {
@@ -95,6 +91,37 @@ export UMBRA_HOME CLAUDE_CONFIG_DIR PATH
 		}
 	}
 	return nil
+}
+
+// enterScript is read by a person's shell, in which the demo's commands work from then on.
+// PATH is what the person has, so that the shell still finds everything.
+func (d demoHome) enterScript() string {
+	return fmt.Sprintf(`# What the demo's commands need: . %[1]s/env
+# . %[1]s/leave puts back what was there.
+if [ -z "${UMBRA_DEMO_PWD+set}" ]; then
+	UMBRA_DEMO_PWD=$PWD UMBRA_DEMO_PATH=$PATH
+	UMBRA_DEMO_HOME=${UMBRA_HOME-} UMBRA_DEMO_CLAUDE=${CLAUDE_CONFIG_DIR-}
+fi
+UMBRA_HOME=%[2]s CLAUDE_CONFIG_DIR=%[3]s PATH=%[4]s:$PATH
+export UMBRA_HOME CLAUDE_CONFIG_DIR PATH
+`, d.dir, home.ShellQuote(d.path("umbra-home")), home.ShellQuote(d.path("claude")), home.ShellQuote(d.path("bin")))
+}
+
+// leaveScript is read by the same shell. The demo's directory is gone then, and the shell
+// as it was.
+func (d demoHome) leaveScript() string {
+	return fmt.Sprintf(`# Ends the demo: . %[1]s/leave
+UMBRA_HOME=%[3]s %[4]s daemon stop
+cd "${UMBRA_DEMO_PWD-/}" 2>/dev/null || cd / || return
+rm -rf %[2]s
+if [ -n "${UMBRA_DEMO_PWD+set}" ]; then
+	PATH=$UMBRA_DEMO_PATH
+	UMBRA_HOME=$UMBRA_DEMO_HOME CLAUDE_CONFIG_DIR=$UMBRA_DEMO_CLAUDE
+	[ -n "$UMBRA_HOME" ] || unset UMBRA_HOME
+	[ -n "$CLAUDE_CONFIG_DIR" ] || unset CLAUDE_CONFIG_DIR
+	unset UMBRA_DEMO_PWD UMBRA_DEMO_PATH UMBRA_DEMO_HOME UMBRA_DEMO_CLAUDE
+fi
+`, d.dir, home.ShellQuote(d.dir), home.ShellQuote(d.path("umbra-home")), home.ShellQuote(d.umbra))
 }
 
 // copyProgram copies this program: one that `go run` made goes when it ends.

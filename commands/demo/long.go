@@ -62,9 +62,9 @@ func (d *demo) beginLines() []suggestion {
 	return []suggestion{{command: ". " + home.ShellQuote(d.at.path("env"))}, {command: "cd " + home.ShellQuote(d.at.workspace)}}
 }
 
-// endLine takes away all that the demo has made.
+// endLine takes away all that the demo has made, also what the shell has of it.
 func (d *demo) endLine() suggestion {
-	return suggestion{command: "umbra daemon stop; rm -rf " + home.ShellQuote(d.at.dir)}
+	return suggestion{". " + home.ShellQuote(d.at.path("leave")), "remove the demo; your shell is as before"}
 }
 
 // suggest prints commands. Each line works as it stands, and is never cut.
