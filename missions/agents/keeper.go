@@ -37,12 +37,13 @@ func (l *Launcher) Keep(ctx context.Context, r missions.KeepRequest) (missions.K
 		r.Failed = missions.AsError(err).Message
 		exit.Banner, exit.NotLaunched = relaunchFailureText(m, next.Banner, r.Failed), relieved
 	}
-	begun := false
+	begun, rested := false, false
 	req := &snapshots.Request{Event: missions.AgentExited{Code: r.ExitCode}, Prepare: func(m *projects.Mission) (bool, error) {
 		if r.Failed == "" && m.Live.WaitsForHandover(r.Launch) {
 			begun = true // since it was looked for: the agent is to be launched again
 			return false, nil
 		}
+		_, rested = m.Lifecycle.(missions.Idle)
 		if m.Live.Agent != nil {
 			m.Live.EndedAgent = m.Live.Agent
 		}
@@ -57,6 +58,9 @@ func (l *Launcher) Keep(ctx context.Context, r missions.KeepRequest) (missions.K
 		return true, nil
 	}}
 	answer, err := l.snapshots.SubmitRequest(ctx, m.Project, m.ID, req)
+	if err == nil && rested && r.ExitCode == 0 && r.Failed == "" {
+		l.updates.ReportAnswer(answer.Mission) // a keeper that is killed now tells nobody
+	}
 	failpoint.Hit("keeper.ended")
 	if err == nil && begun {
 		return missions.KeepResult{Do: missions.DoWait}, nil

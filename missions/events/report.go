@@ -44,8 +44,10 @@ func (r *report) handle(ctx context.Context, m *projects.Mission, result *missio
 	}
 	client := agentVersion(r.adapter, e)
 	var handed delivery
+	rested := false // the last turn was over before the event, and had not failed
 	req := &snapshots.Request{Event: correctTurnEnd(event, shown)}
 	req.Prepare = func(m *projects.Mission) (bool, error) {
+		_, rested = m.Lifecycle.(missions.Idle)
 		event, notes = Interpret(r.know(m, shown), e)
 		if event != nil {
 			req.Event = event
@@ -77,8 +79,12 @@ func (r *report) handle(ctx context.Context, m *projects.Mission, result *missio
 	if err != nil {
 		return told, err
 	}
-	if e.Kind == sessions.KindStop && !notes.SecondAgent {
+	switch {
+	case notes.SecondAgent:
+	case e.Kind == sessions.KindStop:
 		r.updates.ReportForKeeper(answer.Mission)
+	case e.Kind == sessions.KindSessionEnd && event != nil && rested:
+		r.updates.ReportAnswer(answer.Mission) // a keeper that is killed now tells nobody
 	}
 	if t, ok := answer.LastSnapshot(); ok {
 		result.Snapshot = t.Snapshot.ID.String()

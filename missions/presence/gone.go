@@ -107,17 +107,33 @@ func (o *Observer) ReloadMission(ctx context.Context, old *projects.Mission) (*p
 	return o.LoadMission(old.Project, old.ID)
 }
 
-// CloseLostMission closes a mission whose agent is gone without a word.
+// CloseLostMission closes a mission whose agent is gone without a word, and tells what it had
+// answered in a turn that was over.
 func (o *Observer) CloseLostMission(ctx context.Context, m *projects.Mission) error {
-	return o.CloseDeadMission(ctx, m, func(m *projects.Mission) (missions.Event, bool) {
+	rested := false
+	closed, err := o.closeDeadMission(ctx, m, func(m *projects.Mission) (missions.Event, bool) {
+		_, rested = m.Lifecycle.(missions.Idle)
 		boot := m.Live.LastBoot()
 		return missions.AgentVanished{LongAgo: boot != "" && boot != o.Self.Boot}, missions.HasAgent(m.Lifecycle)
 	})
+	if err == nil && closed != nil && rested {
+		o.updates.ReportForKeeper(closed)
+	}
+	return err
 }
 
 // CloseDeadMission closes a mission that has no process any more, by the event that of
 // returns, as long as of returns one.
 func (o *Observer) CloseDeadMission(ctx context.Context, m *projects.Mission, of func(*projects.Mission) (missions.Event, bool)) error {
+	_, err := o.closeDeadMission(ctx, m, of)
+	return err
+}
+
+// closeDeadMission is CloseDeadMission, and returns the mission if it was closed.
+func (o *Observer) closeDeadMission(
+	ctx context.Context, m *projects.Mission, of func(*projects.Mission) (missions.Event, bool),
+) (closed *projects.Mission, err error) {
+	done := false
 	r := &snapshots.Request{Event: missions.AgentVanished{}}
 	r.Prepare = func(m *projects.Mission) (bool, error) {
 		event, ok := of(m)
@@ -128,8 +144,12 @@ func (o *Observer) CloseDeadMission(ctx context.Context, m *projects.Mission, of
 		PutBackPrompt(m, HasTakenPrompt(m)) // no keeper is left to do that
 		o.RemoveLaunchFiles(m)
 		m.Live.Keeper, m.Live.Agent, m.Live.KeeperChild, m.Live.Handover = nil, nil, nil, nil
+		done = true
 		return true, nil
 	}
-	_, err := o.snapshots.SubmitRequest(ctx, m.Project, m.ID, r)
-	return err
+	answer, err := o.snapshots.SubmitRequest(ctx, m.Project, m.ID, r)
+	if err != nil || !done {
+		return nil, err
+	}
+	return answer.Mission, nil
 }

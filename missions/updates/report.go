@@ -42,11 +42,20 @@ func (c *Courier) Report(ctx context.Context, r missions.ReportRequest) (mission
 	return result, nil
 }
 
-// ReportForKeeper queues, once its turn has ended, what the agent of a background fork has
-// answered, where the keeper was killed that does so at the agent's end. The update has the
-// id that the keeper would give it.
+// ReportForKeeper is ReportAnswer where the keeper was killed that would tell the answer.
 func (c *Courier) ReportForKeeper(m *projects.Mission) {
-	if m.Live.OwedAnswer == "" || m.Live.OwedAnswer != m.Live.LaunchID || m.Live.HasKeeper() || m.Parent == nil || missions.InTurn(m.Lifecycle) {
+	if !m.Live.HasKeeper() {
+		c.ReportAnswer(m)
+	}
+}
+
+// ReportAnswer queues what the agent of a background fork has answered, once its turn has
+// ended. The update has the id that the fork's keeper gives it: it waits once, whoever tells.
+func (c *Courier) ReportAnswer(m *projects.Mission) {
+	if m.Live.OwedAnswer == "" || m.Live.OwedAnswer != m.Live.LaunchID || m.Parent == nil || missions.InTurn(m.Lifecycle) || m.FirstPrompt != "" {
+		return
+	}
+	if end, closed := m.Lifecycle.(missions.Closed); closed && end.Reason == missions.CloseReasonPromoted {
 		return
 	}
 	parent, err := c.parentOf(m)

@@ -28,6 +28,7 @@ func TestForkRunKills(t *testing.T) {
 		{"update.queued", daemonDies, true},
 		{"update.queued", keeperDies, false},
 		{"update.queued", commandDies, false},
+		{"keeper.ended", keeperDies, false}, // and its agent has ended
 	} {
 		if !c.gate && !triesAllKills() {
 			continue
