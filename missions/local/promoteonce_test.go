@@ -28,10 +28,15 @@ func TestPromoteOnce(t *testing.T) {
 		"but for what was kept":         {before: request{KeepOthers: true}, retried: request{All: true}, want: 2},
 		"once the parent went on":       {goesOn: true, want: 2},
 		"of a fork at work":             {before: request{Force: true}, retried: request{Force: true}, working: true, want: 1},
+		"with the commits":              {before: request{Commits: true}, retried: request{Commits: true}, want: 1},
+		"the branch was not moved yet":  {retried: request{Commits: true}, want: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			k, f := newForkedTalk(t)
+			if c.retried.Commits {
+				f.commitIn(f.dir)
+			}
 			missionOf := func(id string) *projects.Mission {
 				m, err := k.local.MissionByID(id)
 				if err != nil {
@@ -60,7 +65,11 @@ func TestPromoteOnce(t *testing.T) {
 			if c.goesOn {
 				k.takeTurn("third", "b.txt", "three\n")
 			}
+			before := k.messages(k.mission)
 			promote(c.retried)
+			if after := k.messages(k.mission); c.want == 1 && len(after) != len(before) {
+				t.Errorf("promoting again took snapshots: %q, before it %q", after, before)
+			}
 			done := 0
 			for _, m := range k.messages(k.mission) {
 				if strings.HasPrefix(m, "promote ") {
@@ -69,6 +78,9 @@ func TestPromoteOnce(t *testing.T) {
 			}
 			if done != c.want {
 				t.Errorf("promoted %d times, want %d: %q", done, c.want, k.messages(k.mission))
+			}
+			if c.retried.Commits && k.commit("HEAD") != f.commit("HEAD") {
+				t.Errorf("the branch is at %s, want %s", k.commit("HEAD"), f.commit("HEAD"))
 			}
 			k.healthy()
 		})

@@ -141,6 +141,16 @@ func (m *branchMove) do(ctx context.Context) error {
 	return nil
 }
 
+// MoveBranch moves the branch of a parent to the commits of a fork that is promoted already. It
+// does nothing where the branch is there.
+func (p *Promoter) MoveBranch(ctx context.Context, fork, parent *projects.Mission) error {
+	move, err := findCommits(ctx, fork, parent).planMove(ctx, fork, parent, fork.Tip.Tree)
+	if err != nil || move == nil {
+		return err
+	}
+	return move.do(ctx)
+}
+
 // readTree moves the index from one commit to the other, whatever the files are, and
 // keeps what is staged.
 func (m *branchMove) readTree(ctx context.Context, from, to string, flags ...string) error {

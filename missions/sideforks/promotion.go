@@ -98,10 +98,17 @@ func (x *Exchanger) promote(ctx context.Context, fork *projects.Mission, r missi
 	if err != nil {
 		return err
 	}
-	if !r.Promote.Commits { // which a kill may have left undone
-		if done, err := x.isPromoted(ctx, fork, parent, *r.Promote); done || err != nil {
-			return err
+	done, err := x.isPromoted(ctx, fork, parent, *r.Promote)
+	if err != nil {
+		return err
+	}
+	if done && r.Promote.Commits && !r.Promote.ConversationOnly { // a kill may have left the branch where it was
+		if err := x.promotes.MoveBranch(ctx, fork, parent); err != nil {
+			x.Logger.Warn("move the branch to the commits of a fork", "mission", parent.ID, "fork", fork.ID, "error", err)
 		}
+	}
+	if done {
+		return nil
 	}
 	_, err = x.promotes.PromoteFork(ctx, fork, parent, *r.Promote)
 	return err
