@@ -20,7 +20,8 @@ import (
 
 // agent is a child that has the terminal. Where stdin is a terminal it is in a
 // process group of its own, in the foreground: Ctrl-C and Ctrl-Z reach it and
-// not its keeper, as a shell has it (glibc manual, "Implementing a Shell").
+// not its keeper, as a shell has it (glibc manual, "Implementing a Shell"). One that answers
+// without any terminal has a group of its own, too.
 type agent struct {
 	cmd     *exec.Cmd
 	env     call.Env
@@ -43,13 +44,16 @@ type agent struct {
 
 // startAgent starts the program. The caller waits for it, and may learn only
 // then that it could not be started.
-func startAgent(env call.Env, stop func(), program string, argv []string, dir string, vars []string) (*agent, error) {
+func startAgent(env call.Env, stop func(), program string, argv []string, dir string, vars []string, headless bool) (*agent, error) {
 	a := &agent{env: env, stop: stop, tty: -1, signals: make(chan os.Signal, 8), behind: make(chan struct{}, 1), done: make(chan struct{})}
 	a.cmd = &exec.Cmd{Path: program, Args: argv, Dir: dir, Env: vars, Stdin: env.Stdin, Stdout: env.Stdout, Stderr: env.Stderr}
 	if f, ok := env.Stdin.(*os.File); ok && env.IsTerminal(f) && inForeground(int(f.Fd())) {
 		if err := a.takeTerminal(int(f.Fd())); err != nil {
 			return nil, err
 		}
+	}
+	if a.tty < 0 && headless && !hasTerminal() {
+		a.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	}
 	// Without these the keeper would die of what is meant for the agent.
 	env.Notify(a.signals, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGCONT)
@@ -147,6 +151,7 @@ func (a *agent) wait() (int, error) {
 		case status.Stopped():
 			a.stopToo()
 		case status.Signaled():
+			a.endRest()
 			a.takeBack(true)
 			return 128 + int(status.Signal()), nil
 		case status.Exited():
@@ -158,6 +163,37 @@ func (a *agent) wait() (int, error) {
 		}
 	}
 }
+
+// endRest ends what is left of an agent that was killed and waited for: the program of which
+// a script was the start, as npm's of Codex is.
+func (a *agent) endRest() {
+	if !a.hasGroup() {
+		return
+	}
+	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
+		if !a.hasRest() {
+			return
+		}
+		_ = syscall.Kill(-a.pid(), signal)
+		_ = syscall.Kill(-a.pid(), syscall.SIGCONT)
+		for deadline := time.Now().Add(agents.StopPatience); signal == syscall.SIGTERM && a.hasRest() && time.Now().Before(deadline); {
+			time.Sleep(restInterval)
+		}
+	}
+}
+
+// restInterval is between looks at what is left of an agent.
+const restInterval = 10 * time.Millisecond
+
+// hasRest reports whether processes of the group of an agent that was waited for live. While
+// one does, the group's id is given to no process: where there is such a process, the group is
+// another one.
+func (a *agent) hasRest() bool {
+	return syscall.Kill(a.pid(), 0) == syscall.ESRCH && syscall.Kill(-a.pid(), 0) == nil
+}
+
+// hasGroup reports whether the agent was started in a process group of its own.
+func (a *agent) hasGroup() bool { return a.cmd.SysProcAttr != nil && a.cmd.SysProcAttr.Setpgid }
 
 // lookForward is how often an agent in the background is looked after: a shell may
 // bring its keeper to the foreground without a word, as bash does with a job that
@@ -180,9 +216,9 @@ func (a *agent) passOn() {
 			}
 		case sig := <-a.signals:
 			s, _ := sig.(syscall.Signal)
-			switch s {
-			case syscall.SIGINT, syscall.SIGQUIT: // the terminal sent them to the agent as well
-			case syscall.SIGCONT:
+			switch {
+			case (s == syscall.SIGINT || s == syscall.SIGQUIT) && (a.tty >= 0 || !a.hasGroup()): // the terminal sent them to the agent as well
+			case s == syscall.SIGCONT:
 				if a.tty >= 0 {
 					a.comeForward()
 				}
@@ -328,6 +364,16 @@ func (a *agent) ring() {
 // other screen, mouse reports, bracketed paste, keyboard modes, a hidden cursor,
 // and below the cursor the rest of its last picture.
 const sane = "\x1b[?1047l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?1004l\x1b[?2004l\x1b[<u\x1b[?25h\x1b[0m\x1b[J"
+
+// hasTerminal reports whether this process has a controlling terminal.
+func hasTerminal() bool {
+	f, err := os.Open("/dev/tty")
+	if err != nil {
+		return false
+	}
+	_ = f.Close()
+	return true
+}
 
 // foreground is the process group in the terminal's foreground, or -1.
 func foreground(tty int) int {

@@ -113,7 +113,7 @@ func runAgent(c *call.Call, svc missions.Launches, launch missions.Launch, vars 
 		}
 	}
 	defer closeStreams()
-	agent, err := startAgent(world, c.StopGroup, program, launch.Argv, launch.Dir, env)
+	agent, err := startAgent(world, c.StopGroup, program, launch.Argv, launch.Dir, env, launch.Output != "")
 	if err != nil {
 		return notStarted(err)
 	}
