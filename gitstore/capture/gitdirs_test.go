@@ -128,3 +128,34 @@ func TestGitDirectoryMovedAside(t *testing.T) {
 		}
 	}
 }
+
+// TestWorkTreesInABareClone: of a bare clone with its work trees inside, these are files and
+// nothing else is, whether it is the workspace or lies in it, and also what comes later.
+func TestWorkTreesInABareClone(t *testing.T) {
+	t.Parallel()
+	for _, at := range []string{"", "deep/app.git"} {
+		l := newLab(t, Settings{})
+		source := t.TempDir()
+		l.git(source, "init", "-q", "-b", "main")
+		l.git(source, "commit", "-q", "--allow-empty", "-m", "one")
+		l.git(l.root, "clone", "-q", "--bare", source, l.path(at))
+		under := func(name string) string { return strings.TrimPrefix(at+"/"+name, "/") }
+		add := func(name string) {
+			l.git(l.path(at), "worktree", "add", "-q", "-b", name, name)
+			l.write(under(name)+"/a", name)
+		}
+		l.scanner.Accept(l.walk()) // as long as it has no work tree, it is files
+		add("main2")
+		add("feature/x")
+		want := map[string]string{under("main2/a"): "main2", under("feature/x/a"): "feature/x"}
+		l.wantFiles(l.walk(), want)
+		l.git(l.path(under("main2")), "commit", "-q", "--allow-empty", "-m", "two")
+		l.write(under("main2/b"), "b")
+		l.write(under("feature/beside"), "no work tree's")
+		want[under("main2/b")] = "b"
+		l.wantFiles(l.paths(under("HEAD"), under("refs/heads/main2"), under("objects/new"), under("main2/b"), under("feature/beside")), want)
+		add("later")
+		want[under("later/a")] = "later"
+		l.wantFiles(l.paths(under("worktrees/later"), under("later")), want)
+	}
+}

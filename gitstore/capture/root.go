@@ -12,6 +12,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
+	"github.com/umbra-vcs/umbra/gitstore/histories"
+	"github.com/umbra-vcs/umbra/gitstore/usergit"
 )
 
 // RootReason says why a directory is refused as a workspace.
@@ -25,7 +27,7 @@ const (
 	RootIsUmbraHome       RootReason = "it is Umbra's own directory"
 	RootInUmbraHome       RootReason = "it is inside Umbra's own directory"
 	RootOnPseudoSystem    RootReason = "the kernel makes up its files"
-	RootInGitDirectory    RootReason = "it is inside a .git directory"
+	RootInGitDirectory    RootReason = "it is inside a git directory"
 	RootIsNoText          RootReason = "its path is not UTF-8"
 	RootIsFileSystem      RootReason = "it is the root of the file system"
 	RootIsHome            RootReason = "it is the home directory"
@@ -172,9 +174,37 @@ func (c RootCheck) reason(root string, self beneath.Identity, system beneath.Fil
 }
 
 // inGitDirectory reports whether a path leads through a .git, or through what some file
-// system takes for one.
+// system takes for one, or into what belongs to Git of a git directory by any name. Work
+// trees may lie in a bare one.
 func inGitDirectory(path string) bool {
-	return slices.ContainsFunc(strings.Split(path, "/"), func(name string) bool { return strings.EqualFold(name, ".git") })
+	if slices.ContainsFunc(strings.Split(path, "/"), func(name string) bool { return strings.EqualFold(name, ".git") }) {
+		return true
+	}
+	for dir, below := path, ""; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		if gitsPart(dir, below) {
+			return true
+		}
+		below = strings.TrimSuffix(filepath.Base(dir)+"/"+below, "/")
+	}
+	return false
+}
+
+// gitsPart tells whether a directory is a git directory of which Git owns what lies below
+// at a path, "" for all of it.
+func gitsPart(dir, below string) bool {
+	has := func(name string) bool {
+		_, err := os.Lstat(filepath.Join(dir, name))
+		return err == nil
+	}
+	namesWorkTree := func() bool { return usergit.NamesWorkTree(dir) }
+	first, _, _ := strings.Cut(below, "/")
+	switch {
+	case !has("HEAD") || !has("objects") || !has("refs"):
+		return false
+	case below == "":
+		return histories.Keeps("", has, namesWorkTree) && len(workTrees(dir)) == 0
+	}
+	return slices.Contains(gitsOwn, first) || has("index") || namesWorkTree()
 }
 
 // inSystemDirectory reports whether a path is in a directory of the system's alone. Users

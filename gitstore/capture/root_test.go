@@ -11,7 +11,7 @@ import (
 func TestCheckPlace(t *testing.T) {
 	t.Parallel()
 	base := t.TempDir()
-	for _, dir := range []string{"umbra/trash", "repo/.git", "bare.git/objects"} {
+	for _, dir := range []string{"umbra/trash", "repo/.git", "bare.git/objects", "bare.git/refs", "odd/.git.nosync/objects", "odd/.git.nosync/refs", "hub.git/objects", "hub.git/refs", "hub.git/worktrees/a"} {
 		if err := os.MkdirAll(filepath.Join(base, dir), 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -19,10 +19,18 @@ func TestCheckPlace(t *testing.T) {
 	if err := os.Symlink("umbra/trash", filepath.Join(base, "link")); err != nil {
 		t.Fatal(err)
 	}
+	for _, file := range []string{"bare.git/HEAD", "odd/.git.nosync/HEAD", "odd/.git.nosync/index", "hub.git/HEAD"} {
+		if err := os.WriteFile(filepath.Join(base, file), []byte("ref: refs/heads/main\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
 	for _, c := range []struct {
 		root string
 		want RootReason
 	}{
+		{"bare.git", ""}, {"bare.git/objects/k", RootInGitDirectory}, {"bare.git/refs", RootInGitDirectory}, {"bare.git/hooks/k", RootInGitDirectory},
+		{"odd/.git.nosync", RootInGitDirectory}, {"odd/.git.nosync/k/l", RootInGitDirectory}, {"odd/k", ""},
+		{"hub.git", RootInGitDirectory}, {"hub.git/feature/k", ""}, {"hub.git/worktrees/a/k", RootInGitDirectory},
 		{"new", ""}, {"new/deep/er", ""}, {"bare.git/worktree", ""}, {"/dev/shm/umbra-none/x", ""},
 		{"umbra/trash/k", RootInUmbraHome}, {"umbra/forks/app/k", RootInUmbraHome}, {"link/k", RootInUmbraHome},
 		{"repo/.git", RootInGitDirectory}, {"repo/.git/worktrees/k", RootInGitDirectory}, {"new/.GIT/k", RootInGitDirectory},

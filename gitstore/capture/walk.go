@@ -57,6 +57,8 @@ type place struct {
 	stable bool            // the rules above are those that the old nodes were made by
 	device uint64          // of the directory above
 	system fileSystem      // of the directory above
+	// only are the work trees that are captured of a git directory, nil elsewhere.
+	only []string
 }
 
 // child is the place of a subdirectory.
@@ -64,6 +66,7 @@ func (s *scene) child(name string) *place {
 	return &place{
 		path: treepath.Join(s.at.path, name), name: name, depth: s.at.depth + 1,
 		parent: s.matcher, repo: s.repo, stable: s.stable, device: s.device, system: s.system,
+		only: below(s.at.only, name),
 	}
 }
 
@@ -99,8 +102,11 @@ func (w *walker) open(at *place, here directory) (*scene, error) {
 			return nil, &skipError{documents.ReasonSpecial}
 		}
 	}
-	if at.depth > 0 && slices.Contains(w.reserved.known, here.st.Identity()) {
-		return nil, &skipError{documents.ReasonReserved}
+	if slices.Contains(w.reserved.known, here.st.Identity()) {
+		at.only = w.workTrees(at.path)
+		if at.depth > 0 && at.only == nil {
+			return nil, &skipError{documents.ReasonReserved}
+		}
 	}
 	s.listed = here.times(s.system, w.began)
 	return s, nil
@@ -212,8 +218,10 @@ func (w *walker) list(s *scene, old *node, dirty *dirtyTree) (*sheet, error) {
 	if err := w.names(s, names, old, dirty); err != nil {
 		return nil, err
 	}
-	if w.keepsHistory(s, names) {
-		return nil, &skipError{documents.ReasonHistory}
+	if s.at.only == nil && w.keepsHistory(s, names) {
+		if s.at.only = w.workTrees(s.at.path); s.at.only == nil {
+			return nil, &skipError{documents.ReasonHistory}
+		}
 	}
 	if names.Has(attributesName) {
 		w.mu.Lock()
@@ -252,6 +260,10 @@ func (w *walker) name(s *scene, names *beneath.Listing, i int, sheet *sheet, dir
 		name = was.name
 	} else {
 		name = string(names.Name(i))
+	}
+	if s.at.only != nil && !leads(s.at.only, name) {
+		sheet.add(skippedEntryOf(name, documents.ReasonReserved, nil), false, was)
+		return nil
 	}
 	below := dirty.at(name)
 	if was != nil && s.stable && w.verify == nil && !below.named() {
