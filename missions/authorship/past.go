@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"maps"
 	"slices"
 
 	"github.com/umbra-vcs/umbra/gitstore"
@@ -30,7 +31,7 @@ type step struct {
 	before   *step // nil of a mission's first snapshot that has no parent
 	mission  int   // its mission's place among those of the project, the oldest first
 	depth    int   // how many come before
-	rank     int   // its place in the order
+	rank     int   // its place in the order, from 1
 	now      bool  // it is the workspace as it is, and no snapshot yet
 }
 
@@ -57,16 +58,32 @@ func (b *Blamer) readPast(ctx context.Context, m *projects.Mission, moment gitst
 			return nil, err
 		}
 	}
-	for _, s := range g.steps {
-		g.order = append(g.order, s)
-	}
-	slices.SortFunc(g.order, func(a, b *step) int {
+	g.putInOrder()
+	return g, nil
+}
+
+// putInOrder ranks the steps: by time, but each after those that it came of. Times are of
+// whole seconds, and another machine's clock may be ahead.
+func (g *past) putInOrder() {
+	byTime := slices.SortedFunc(maps.Values(g.steps), func(a, b *step) int {
 		return cmp.Or(a.snapshot.At.Compare(b.snapshot.At), cmp.Compare(a.mission, b.mission), cmp.Compare(a.depth, b.depth))
 	})
-	for i, s := range g.order {
-		s.rank = i
+	var put func(s *step)
+	put = func(s *step) {
+		if s == nil || s.rank > 0 {
+			return
+		}
+		put(s.before)
+		snap := s.snapshot.Snapshot
+		for _, id := range append([]gitstore.ID{snap.RestoredFrom, snap.PromotedFrom, snap.ForkedFrom}, snap.Parents...) {
+			put(g.steps[id])
+		}
+		g.order = append(g.order, s)
+		s.rank = len(g.order)
 	}
-	return g, nil
+	for _, s := range byTime {
+		put(s)
+	}
 }
 
 // readHistory adds a history, as far as it is not known.
@@ -97,7 +114,7 @@ func (g *past) readHistory(ctx context.Context, tip gitstore.ID, places map[stri
 func (g *past) present(newest *step, tree gitstore.ID) *step {
 	now := *newest.snapshot.Snapshot
 	now.ID, now.Tree, now.GitHead, now.Trailers.Triggers = gitstore.ID{}, tree, "HEAD", nil
-	return &step{snapshot: projects.NumberedSnapshot{Snapshot: &now}, before: newest, mission: newest.mission, depth: newest.depth + 1, rank: len(g.order), now: true}
+	return &step{snapshot: projects.NumberedSnapshot{Snapshot: &now}, before: newest, mission: newest.mission, depth: newest.depth + 1, rank: len(g.order) + 1, now: true}
 }
 
 // madeItself reports whether a mission has written itself what is new of a version. What an

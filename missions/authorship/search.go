@@ -109,14 +109,10 @@ func (s *search) trace(v version, lines lineMap) error {
 		if err != nil {
 			return err
 		}
-		passed := lineMap{}
-		for line, asked := range lines {
-			if was, ok := older.line(line); ok {
-				passed[was] = asked
-				delete(lines, line)
-			}
-		}
-		s.pass(before, passed)
+		s.pass(before, older.take(lines))
+	}
+	if err := s.passToSources(v, lines); err != nil {
+		return err
 	}
 	if !own && len(lines) > 0 {
 		if err := s.passByContent(v, lines); err != nil {
@@ -186,6 +182,34 @@ func (s *search) sameContent(v version) (version, error) {
 		}
 	}
 	return version{}, err
+}
+
+// passToSources passes on the lines that an operation has taken from a snapshot that it names,
+// however little they say.
+func (s *search) passToSources(v version, lines lineMap) error {
+	if v.step.operation() == "" {
+		return nil
+	}
+	snap := v.step.snapshot.Snapshot
+	for _, id := range append([]gitstore.ID{snap.RestoredFrom, snap.PromotedFrom}, snap.Parents...) {
+		from := version{step: s.steps[id], path: v.path}
+		if from.step == nil || from.step == v.step.before || len(lines) == 0 {
+			continue
+		}
+		e, err := s.entryAt(from.step, v.path)
+		if err != nil {
+			return err
+		}
+		if from.blob = e.ID; from.blob.IsZero() {
+			continue
+		}
+		taken, err := s.olderLines(from.blob, v.blob)
+		if err != nil {
+			return err
+		}
+		s.pass(from, taken.take(lines))
+	}
+	return nil
 }
 
 // olderVersions are what the path held before in any mission, newest first.
@@ -262,6 +286,18 @@ func (k kept) line(line int) (was int, ok bool) {
 		shift = h.To - h.NewTo
 	}
 	return line + shift, true
+}
+
+// take takes the lines that the older version has out of a map, by their numbers there.
+func (k kept) take(lines lineMap) lineMap {
+	taken := lineMap{}
+	for line, asked := range lines {
+		if was, ok := k.line(line); ok {
+			taken[was] = asked
+			delete(lines, line)
+		}
+	}
+	return taken
 }
 
 // joined reports whether two neighbouring lines were neighbours in the older version too.
