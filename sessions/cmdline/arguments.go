@@ -21,6 +21,21 @@ func (a Arguments) Has(names ...string) bool {
 	return slices.ContainsFunc(a, func(arg Argument) bool { return slices.Contains(names, arg.Name) })
 }
 
+// Subcommand is the word by which the command does something else than most: its first
+// positional word, if that is one of words, or an option of these names; "" if none is
+// there.
+func (a Arguments) Subcommand(words, options []string) string {
+	if at := a.Positionals(); len(at) > 0 && slices.Contains(words, at[0]) {
+		return at[0]
+	}
+	for _, name := range options {
+		if a.Has(name) {
+			return name
+		}
+	}
+	return ""
+}
+
 // Value is the first value of the last option of that name that has one.
 func (a Arguments) Value(name string) (value string, ok bool) {
 	for _, arg := range a {

@@ -43,7 +43,7 @@ func (a Adapter) Launch(o sessions.Launch) (sessions.Command, error) {
 		return sessions.Command{}, fmt.Errorf("resume %q: not a session id", o.SessionID)
 	}
 	l := launch{a: a, o: o, args: grammar().Parse(o.Command[at+1:])}
-	if word := l.elsewhere(); word != "" {
+	if word := l.args.Subcommand(subcommands, talkless); word != "" {
 		return sessions.Command{Argv: slices.Clone(o.Command), Why: fmt.Sprintf("copilot %s runs no session that could be followed", word)}, nil
 	}
 	l.pickSession()
@@ -63,19 +63,6 @@ type launch struct {
 	o    sessions.Launch
 	args cmdline.Arguments
 	cmd  sessions.Command
-}
-
-// elsewhere is the word by which the command runs no session, "" if it runs one.
-func (l *launch) elsewhere() string {
-	if words := l.args.Positionals(); len(words) > 0 && slices.Contains(subcommands, words[0]) {
-		return words[0]
-	}
-	for _, name := range talkless {
-		if l.args.Has(name) {
-			return name
-		}
-	}
-	return ""
 }
 
 // pickSession resumes the session, or gives a new one its id if the user's command leaves

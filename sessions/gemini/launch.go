@@ -47,13 +47,8 @@ func (a Adapter) Launch(o sessions.Launch) (sessions.Command, error) {
 	}
 	l := launch{a: a, o: o, args: grammar().Parse(o.Command[i+1:])}
 	words := l.args.Positionals()
-	if len(words) > 0 && slices.Contains(subcommands, words[0]) {
-		return sessions.Command{Argv: o.Command, Why: fmt.Sprintf("gemini %s runs no session", words[0])}, nil
-	}
-	for _, name := range talkless {
-		if l.args.Has(name) {
-			return sessions.Command{Argv: o.Command, Why: fmt.Sprintf("gemini %s runs no session", name)}, nil
-		}
+	if word := l.args.Subcommand(subcommands, talkless); word != "" {
+		return sessions.Command{Argv: o.Command, Why: fmt.Sprintf("gemini %s runs no session", word)}, nil
 	}
 	l.pickSession()
 	if err := l.takePrompt(words); err != nil {

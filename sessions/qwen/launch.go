@@ -39,7 +39,7 @@ func (a Adapter) Launch(o sessions.Launch) (sessions.Command, error) {
 		return sessions.Command{}, fmt.Errorf("session %q: not a session id", o.SessionID)
 	}
 	l := launch{a: a, o: o, args: grammar().Parse(o.Command[at+1:])}
-	if word := l.runsNoSession(); word != "" {
+	if word := l.args.Subcommand(subcommands, talkless); word != "" {
 		return sessions.Command{Argv: slices.Clone(o.Command), Why: fmt.Sprintf("qwen %s runs no session", word)}, nil
 	}
 	if !o.Resume && l.args.Has(worktree) {
@@ -66,19 +66,6 @@ type launch struct {
 	o    sessions.Launch
 	args cmdline.Arguments
 	cmd  sessions.Command
-}
-
-// runsNoSession is the word for which the command runs none, "" if it does.
-func (l *launch) runsNoSession() string {
-	if words := l.args.Positionals(); len(words) > 0 && slices.Contains(subcommands, words[0]) {
-		return words[0]
-	}
-	for _, name := range talkless {
-		if l.args.Has(name) {
-			return name
-		}
-	}
-	return ""
 }
 
 // pickSession resumes the session, or gives a new one its id if the user's command leaves it
