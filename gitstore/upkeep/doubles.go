@@ -116,31 +116,65 @@ func (d *doubles) held(packs []*objects.Pack, id gitstore.ID) (bool, error) {
 	return false, nil
 }
 
-// removePack removes the index first, so that nobody begins to read the rest, and
-// holds the pack meanwhile, so that no sweep makes the index again.
 func (d *doubles) removePack(p *objects.Pack) error {
-	held, err := flock.Hold(p.Base+".pack", os.O_RDONLY, unix.LOCK_EX)
-	if err == nil {
-		defer func() { _ = flock.Release(held) }()
-	} else if !flock.IsHeld(err) && !errors.Is(err, fs.ErrNotExist) {
+	hidden, err := d.hidePack(p)
+	if err != nil {
 		return err
 	}
-	d.stats.Packs++
-	for _, suffix := range []string{".idx", ".pack", ".rev", ".bitmap", ".mtimes"} {
-		info, err := os.Lstat(p.Base + suffix)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err == nil {
-			failpoint.Hit("repack.pack.removing")
-			err = os.Remove(p.Base + suffix)
-		}
-		if err != nil {
-			return err
-		}
-		d.stats.Freed += objects.OnDisk(info)
+	return hidden.remove(d.stats)
+}
+
+// hiddenPack is a pack without an index: nobody begins to read it. It is held, so that no sweep
+// makes the index again.
+type hiddenPack struct {
+	base string
+	held *os.File // nil if somebody else holds it, or it is gone
+}
+
+// hidePack removes the index of a pack.
+func (d *doubles) hidePack(p *objects.Pack) (hiddenPack, error) {
+	h := hiddenPack{base: p.Base}
+	var err error
+	if h.held, err = flock.Hold(p.Base+".pack", os.O_RDONLY, unix.LOCK_EX); err != nil && !flock.IsHeld(err) && !errors.Is(err, fs.ErrNotExist) {
+		return h, err
 	}
-	return nil
+	d.stats.Packs++
+	if err := removePackFile(p.Base+".idx", d.stats); err != nil {
+		return h, errors.Join(err, h.release())
+	}
+	return h, nil
+}
+
+func (h hiddenPack) release() error {
+	if h.held == nil {
+		return nil
+	}
+	return flock.Release(h.held)
+}
+
+// remove removes the rest.
+func (h hiddenPack) remove(stats *RepackStats) error {
+	for _, suffix := range []string{".pack", ".rev", ".bitmap", ".mtimes"} {
+		if err := removePackFile(h.base+suffix, stats); err != nil {
+			return errors.Join(err, h.release())
+		}
+	}
+	return h.release()
+}
+
+func removePackFile(path string, stats *RepackStats) error {
+	info, err := os.Lstat(path)
+	if err == nil {
+		failpoint.Hit("repack.pack.removing")
+		err = os.Remove(path)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil {
+		stats.Freed += objects.OnDisk(info)
+	}
+	return err
 }
 
 // dropLoose keeps the directories: the next snapshots need them.

@@ -5,12 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/failpoint"
@@ -27,6 +27,8 @@ type GiveBackOptions struct {
 	Beside, Alone func(func() error) error
 	// Roots are snapshots and records that are written and not published.
 	Roots func() ([]gitstore.ID, error)
+	// Slice is for about how long others are made to wait at a time; 0 is 20 milliseconds.
+	Slice time.Duration
 }
 
 // giving is one GiveBack.
@@ -37,8 +39,10 @@ type giving struct {
 	held  *os.File
 	stats RepackStats
 	old   []string             // packs and loose objects that go, if all that is needed is elsewhere too
-	whole []*objects.Pack      // packs that were made here: each with all that its objects lead to
+	gone  []hiddenPack         // of those, packs that nobody finds any more
+	whole []*objects.Pack      // packs that were made here: what their objects lead to stays
 	needs map[gitstore.ID]bool // what is needed and not in those, nor in packs that stay
+	known map[gitstore.ID]bool // what was needed since, and has been followed
 	lost  map[gitstore.ID]bool // what the user knows to be lost for good
 	// unread is what of it was looked for in vain: what that leads to is not in needs.
 	unread map[gitstore.ID]error
@@ -49,30 +53,36 @@ type giving struct {
 //
 // Git packs what is needed, at a low priority and in a quarantine, while snapshots are
 // taken. The pack is proved, object by object, and moved here. What is older is removed then,
-// in a moment in which nobody else has the project: first whatever has become needed
-// meanwhile is packed too. An object that is needed and can't be found anywhere, or a ref
+// in moments in which nobody else has the project, each about as long as a slice: first
+// whatever has become needed meanwhile is packed too. Most of that is looked at beforehand,
+// while snapshots are taken. An object that is needed and can't be found anywhere, or a ref
 // that can't be read, is an error, and nothing is removed; but what AcceptLost has noted is
 // no reason to wait for ever, unless it comes back meanwhile. So GiveBack may be killed at any
 // instant: what is needed is in a pack that stays, or in all that there was. Packs with a
-// .keep stay as they are. It takes the lock of Repack.
+// .keep stay as they are. It takes the lock of Repack. The caller keeps others from cutting
+// histories.
 func GiveBack(ctx context.Context, s *shadow.Store, o GiveBackOptions) (bytes int64, err error) {
 	held, err := awaitRepack(ctx, s)
 	if err != nil {
 		return 0, err
 	}
 	defer func() { _ = flock.Release(held) }()
-	g := &giving{GiveBackOptions: o, ctx: ctx, store: s, held: held}
+	g := &giving{GiveBackOptions: o, ctx: ctx, store: s, held: held, known: map[gitstore.ID]bool{}}
+	if g.Slice == 0 {
+		g.Slice = 20 * time.Millisecond
+	}
 	if g.lost, err = KnownLost(s); err != nil {
 		return 0, err
 	}
-	if err := g.Beside(g.pack); err != nil {
+	if err := g.Beside(func() error { return Gently(g.pack) }); err != nil {
 		return 0, fmt.Errorf("pack what stays of %s: %w", s.Dir(), err)
 	}
 	failpoint.Hit("giveback.packed")
-	if err := g.Alone(g.remove); err != nil {
+	if err := g.removeInSlices(); err != nil {
 		return 0, fmt.Errorf("remove what nothing leads to of %s: %w", s.Dir(), err)
 	}
-	return g.stats.Freed, nil
+	failpoint.Hit("giveback.removed")
+	return g.stats.Freed, errors.Join(s.Rescan(), shadow.GaveBack(s))
 }
 
 // pack makes a pack of all that is needed now.
@@ -82,7 +92,7 @@ func (g *giving) pack() error {
 		return err
 	}
 	failpoint.Hit("giveback.retired")
-	if err := repack(g.ctx, g.store, g.held, &g.stats); err != nil {
+	if err := clearQuarantines(g.store); err != nil { // of a run that was cut off
 		return err
 	}
 	commits, err := g.commits()
@@ -334,140 +344,4 @@ func (g *giving) settle() error {
 		}
 	}
 	return nil
-}
-
-// remove removes what was there when the pack was made, and is not in it. The caller has
-// the project alone.
-func (g *giving) remove() error {
-	commits, err := g.commits()
-	if err != nil {
-		return err
-	}
-	if err := g.store.Reread(); err != nil {
-		return err
-	}
-	for id := range g.unread {
-		_, err := g.store.Commit(id)
-		if err != nil {
-			_, err = g.store.Tree(id)
-		}
-		if err == nil {
-			return fmt.Errorf("%s was lost, and is there again", id)
-		}
-	}
-	if err := g.walkNew(commits); err != nil {
-		return err
-	}
-	if err := g.settle(); err != nil {
-		return err
-	}
-	if len(g.needs) > 0 {
-		if err := g.packObjects(slices.SortedFunc(maps.Keys(g.needs), gitstore.ID.Compare)); err != nil {
-			return err
-		}
-		if err := g.settle(); err != nil {
-			return err
-		}
-		for id := range g.needs {
-			return fmt.Errorf("%s is needed, and is in no pack that stays", id)
-		}
-	}
-	return g.removeOld()
-}
-
-// walkNew adds to needs what commits lead to besides what the packs have that were made
-// here: what is in one of those leads to nothing else that is missing.
-func (g *giving) walkNew(todo []gitstore.ID) error {
-	for len(todo) > 0 {
-		if err := g.ctx.Err(); err != nil {
-			return err
-		}
-		id := todo[len(todo)-1]
-		todo = todo[:len(todo)-1]
-		if has, err := g.inWhole(id); has || err != nil {
-			if err != nil {
-				return err
-			}
-			continue
-		}
-		if g.needs[id] {
-			continue
-		}
-		g.needs[id] = true
-		c, err := g.store.Commit(id)
-		if IsKnown(err, g.lost) {
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		if err := g.walkTree(c.Tree); err != nil {
-			return err
-		}
-		todo = append(todo, c.Parents...)
-		if record := gitstore.ParseSnapshot(c).Record; !record.IsZero() {
-			todo = append(todo, record)
-		}
-	}
-	return nil
-}
-
-func (g *giving) walkTree(id gitstore.ID) error {
-	if has, err := g.inWhole(id); has || err != nil || g.needs[id] {
-		return err
-	}
-	g.needs[id] = true
-	entries, err := g.store.Tree(id)
-	if IsKnown(err, g.lost) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	for _, e := range entries {
-		if e.Mode.IsDir() {
-			if err := g.walkTree(e.ID); err != nil {
-				return err
-			}
-			continue
-		}
-		has, err := g.inWhole(e.ID)
-		if err != nil {
-			return err
-		}
-		if !has && e.Mode.IsBlob() {
-			g.needs[e.ID] = true
-		}
-	}
-	return nil
-}
-
-func (g *giving) removeOld() error {
-	d := &doubles{ctx: g.ctx, store: g.store, stats: &g.stats}
-	packs := map[string]*objects.Pack{}
-	for _, p := range g.store.Own().Packs {
-		packs[p.Base] = p
-	}
-	for _, file := range g.old {
-		failpoint.Hit("giveback.removing")
-		if p := packs[file]; p != nil {
-			if err := d.removePack(p); err != nil {
-				return err
-			}
-			continue
-		}
-		info, err := os.Lstat(file)
-		if err == nil {
-			err = os.Remove(file)
-		}
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		g.stats.Freed += objects.OnDisk(info)
-	}
-	failpoint.Hit("giveback.removed")
-	return errors.Join(g.store.Rescan(), shadow.GaveBack(g.store))
 }

@@ -163,31 +163,80 @@ func TestGiveBackIsSmall(t *testing.T) {
 	}
 }
 
-// TestGiveBackWhileSnapshotsAreTaken: what comes while git packs stays, also where it uses
-// again what nothing led to.
+// TestGiveBackWhileSnapshotsAreTaken: what comes while git packs, and between two slices, stays,
+// also where it uses again what nothing led to.
 func TestGiveBackWhileSnapshotsAreTaken(t *testing.T) {
+	t.Parallel()
+	for name, slice := range map[string]time.Duration{"at once": time.Hour, "file by file": 1} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, kept := cutOff(t, 30, 5)
+			other := storetest.Must[*shadow.Store](t)(shadow.Open(s.Dir()))
+			defer other.Close()
+			o := unlocked()
+			o.Slice = slice
+			calls := 0
+			o.Alone = func(fn func() error) error {
+				calls++
+				grow(t, other, 500+calls)
+				kept = append([]gitstore.ID{storetest.Must[gitstore.ID](t)(other.Ref(gitstore.AgentRef(storetest.Mission)))}, kept...)
+				// "u" was unreachable, and is in a file that goes.
+				b := other.NewBatch()
+				defer b.Discard()
+				again := storetest.CommitFiles(t, b, 1, map[string]string{"again": "u", "u": "unreachable 3"}, kept[0])
+				storetest.NoErr(t, b.Flush(context.Background()))
+				pin := gitstore.PinRef(fmt.Sprint("again", calls))
+				storetest.NoErr(t, other.UpdateRef(context.Background(), pin, gitstore.ID{}, again, gitstore.Durable))
+				return fn()
+			}
+			storetest.Must[int64](t)(GiveBack(context.Background(), s, o))
+			if calls < 2 != (slice == time.Hour) {
+				t.Errorf("the repository was wanted alone %d times", calls)
+			}
+			for n := range calls {
+				pin := gitstore.PinRef(fmt.Sprint("again", n+1))
+				storetest.NoErr(t, other.DeleteRef(context.Background(), pin, storetest.Must[gitstore.ID](t)(other.Ref(pin))))
+			}
+			for _, content := range []string{"u", "unreachable 3"} {
+				if _, err := s.Blob(gitstore.HashObject(gitstore.TypeBlob, []byte(content))); err != nil {
+					t.Errorf("%q: %v", content, err)
+				}
+			}
+			checkKept(t, s, kept)
+		})
+	}
+}
+
+// TestGiveBackKeepsNobodyWaiting: what has come while git packed was looked at before the
+// repository is wanted alone.
+func TestGiveBackKeepsNobodyWaiting(t *testing.T) {
 	t.Parallel()
 	s, kept := cutOff(t, 30, 5)
 	other := storetest.Must[*shadow.Store](t)(shadow.Open(s.Dir()))
 	defer other.Close()
 	o := unlocked()
+	reads := 0
+	o.Roots = func() ([]gitstore.ID, error) {
+		if reads++; reads == 1 { // git packs what there is now
+			for n := range 2 * few / 3 { // of three objects each
+				grow(t, other, 500+n)
+				kept = append([]gitstore.ID{storetest.Must[gitstore.ID](t)(other.Ref(gitstore.AgentRef(storetest.Mission)))}, kept...)
+			}
+		}
+		return nil, nil
+	}
+	alone := 0
 	o.Alone = func(fn func() error) error {
-		grow(t, other, 500)
-		kept = append([]gitstore.ID{storetest.Must[gitstore.ID](t)(other.Ref(gitstore.AgentRef(storetest.Mission)))}, kept...)
-		// "u" was unreachable, and is in a pack that goes.
-		b := other.NewBatch()
-		defer b.Discard()
-		again := storetest.CommitFiles(t, b, 1, map[string]string{"again": "u", "u": "unreachable 3"}, kept[0])
-		storetest.NoErr(t, b.Flush(context.Background()))
-		storetest.NoErr(t, other.UpdateRef(context.Background(), gitstore.PinRef("again"), gitstore.ID{}, again, gitstore.Durable))
-		return fn()
+		before := reads
+		err := fn()
+		if alone++; reads != before+1 {
+			t.Errorf("alone it looked %d times", reads-before)
+		}
+		return err
 	}
 	storetest.Must[int64](t)(GiveBack(context.Background(), s, o))
-	storetest.NoErr(t, other.DeleteRef(context.Background(), gitstore.PinRef("again"), storetest.Must[gitstore.ID](t)(other.Ref(gitstore.PinRef("again")))))
-	for _, content := range []string{"u", "unreachable 3"} {
-		if _, err := s.Blob(gitstore.HashObject(gitstore.TypeBlob, []byte(content))); err != nil {
-			t.Errorf("%q: %v", content, err)
-		}
+	if alone != 1 || reads < 4 { // to pack, twice or more to catch up, and once alone
+		t.Errorf("it looked %d times, alone %d", reads, alone)
 	}
 	checkKept(t, s, kept)
 }

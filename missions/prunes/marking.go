@@ -113,7 +113,11 @@ func (w work) cutting(ctx context.Context, m material, plan retention.Plan) (c s
 // moves: who began to rely on a snapshot since keeps it, and nothing goes that was not said
 // to go.
 func (pr *Pruner) mark(ctx context.Context, w work, before material, said retention.Plan) error {
-	if _, _, err := w.cutting(ctx, before, said); err != nil { // what it reads is known from now on
+	err := upkeep.Gently(func() error {
+		_, _, err := w.cutting(ctx, before, said) // what it reads is known from now on
+		return err
+	})
+	if err != nil {
 		return err
 	}
 	return w.hold(ctx, pr.Desk, lock.Exclusive, func() error {

@@ -196,11 +196,16 @@ func (pr *Pruner) planAndPrune(ctx context.Context, c choice, result *missions.P
 		return missions.Errorf(missions.KindDamaged, "umbra doctor", "nothing was pruned: %w", err)
 	}
 	w := newWork(c)
-	m, plan, err := pr.plan(ctx, w)
-	if err != nil {
-		return refused(err)
-	}
-	list, bytes, err := pr.weigh(ctx, w, m, plan)
+	var m material
+	var plan retention.Plan
+	var list []missions.PrunedMission
+	var bytes int64
+	err := upkeep.Gently(func() (err error) {
+		if m, plan, err = pr.plan(ctx, w); err == nil {
+			list, bytes, err = pr.weigh(ctx, w, m, plan)
+		}
+		return err
+	})
 	if err != nil {
 		return refused(err)
 	}
@@ -212,7 +217,8 @@ func (pr *Pruner) planAndPrune(ctx context.Context, c choice, result *missions.P
 		}
 	}
 	if marks {
-		if err := upkeep.CheckWhole(ctx, c.project.Store); err != nil { // else nothing could be given back
+		whole := func() error { return upkeep.CheckWhole(ctx, c.project.Store) }
+		if err := upkeep.Gently(whole); err != nil { // else nothing could be given back
 			return refused(err)
 		}
 		if err := pr.mark(ctx, w, m, plan); err != nil {
