@@ -4,14 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"sync"
-	"sync/atomic"
 	"syscall"
 
 	"github.com/umbra-vcs/umbra/gitstore/attributes"
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
+	"github.com/umbra-vcs/umbra/gitstore/filecopy"
 	"github.com/umbra-vcs/umbra/gitstore/treepath"
 )
 
@@ -22,11 +21,10 @@ const workers = 2
 // copyAttempts is how often a file is read that is being written to.
 const copyAttempts = 3
 
-// A copier copies files, sharing their blocks where the file systems can. Any goroutine may
-// use it. The zero value is ready, and tells nobody how far it is.
+// A copier copies files and says how far it is. Any goroutine may use it. The zero value is
+// ready, and tells nobody how far it is.
 type copier struct {
-	buffers sync.Pool
-	noShare atomic.Bool
+	files filecopy.Copier
 
 	report func(Progress) // nil: nobody asks
 	mu     sync.Mutex
@@ -259,7 +257,7 @@ func (c *copier) copyFile(p *place, source, name string) (reason string, err err
 				return "", err
 			}
 		}
-		if err := c.content(from, target, before.Size); err != nil {
+		if err := c.files.Copy(from, target, before.Size); err != nil {
 			if readFailure(err) {
 				return reasonUnreadable, p.target.Unlink(name)
 			}
@@ -295,68 +293,11 @@ func readFailure(err error) bool {
 	return errors.Is(err, syscall.EIO) || errors.Is(err, syscall.ESTALE) || errors.Is(err, syscall.EISDIR)
 }
 
-// content makes an empty target hold the first size bytes of from, or more:
-// shared where the file system can, else copied, holes left out.
-func (c *copier) content(from, target beneath.Handle, size int64) error {
-	if size > 0 && !c.noShare.Load() {
-		err := share(from, target)
-		switch {
-		case err == nil:
-			return nil
-		case outOfSpace(err):
-			return err
-		case neverShares(err):
-			c.noShare.Store(true)
-		}
-	}
-	buffer := c.buffer()
-	defer c.buffers.Put(buffer)
-	if size > int64(len(*buffer)) {
-		return copyLarge(from, target, size, *buffer)
-	}
-	n, err := from.ReadAt((*buffer)[:size], 0)
-	if err != nil && err != io.EOF {
-		return err
-	}
-	_, err = target.WriteAt((*buffer)[:n], 0)
-	return err
-}
-
-// copyThrough copies bytes from one offset to another through a buffer.
-func copyThrough(from, target beneath.Handle, at, end int64, buffer []byte) error {
-	for at < end {
-		n, err := from.ReadAt(buffer[:min(end-at, int64(len(buffer)))], at)
-		if err != nil && err != io.EOF {
-			return err
-		}
-		if n == 0 {
-			return nil
-		}
-		if _, err := target.WriteAt(buffer[:n], at); err != nil {
-			return err
-		}
-		at += int64(n)
-	}
-	return nil
-}
-
-func outOfSpace(err error) bool {
-	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
-}
-
-func (c *copier) buffer() *[]byte {
-	if buffer, ok := c.buffers.Get().(*[]byte); ok {
-		return buffer
-	}
-	buffer := make([]byte, wholeFile+1)
-	return &buffer
-}
-
 // dress gives a copy what the original has besides content. What cannot
 // be carried over, such as an owner, is not worth the fork.
 func dress(from, target beneath.Handle, st *beneath.Stat) error {
 	_ = attributes.All(from, *st).Give(target)
-	return setModTime(target, st.Mtime)
+	return filecopy.SetModTime(target, st.Mtime)
 }
 
 // progressing is what one worker has written since it last told of it: a call

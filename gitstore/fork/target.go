@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"unicode/utf8"
+
+	"github.com/umbra-vcs/umbra/gitstore/filecopy"
 )
 
 // checkTarget proves that the directory can be made, or is empty, and that it
@@ -121,5 +123,5 @@ func (k *maker) shares() bool {
 	if len(k.doc.Parents) > 0 {
 		dir = filepath.Dir(k.doc.Parents[0])
 	}
-	return canShare(largest.path, dir)
+	return filecopy.CanShare(largest.path, dir)
 }

@@ -14,12 +14,10 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/attributes"
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
+	"github.com/umbra-vcs/umbra/gitstore/filecopy"
 	"github.com/umbra-vcs/umbra/gitstore/objects"
 	"github.com/umbra-vcs/umbra/gitstore/treepath"
 )
-
-// wholeFile is up to which size a file is read into memory.
-const wholeFile = 1 << 20
 
 // writer puts the files of a snapshot below a directory that was empty.
 type writer struct {
@@ -129,7 +127,7 @@ func (w *writer) fromLive(p *place, n int) (bool, error) {
 	switch {
 	case known && id == f.id:
 		return w.copied(p, n, live, &st)
-	case known || st.Size > wholeFile:
+	case known || st.Size > filecopy.Whole:
 		return false, nil
 	}
 	return w.same(p, n, live, &st)
@@ -140,12 +138,12 @@ func (w *writer) fromLive(p *place, n int) (bool, error) {
 func (w *writer) copied(p *place, n int, live beneath.Handle, st *beneath.Stat) (bool, error) {
 	moved := false
 	err := w.put(p, n, func(target beneath.Handle) error {
-		if err := w.k.copier.content(live, target, st.Size); err != nil && !readFailure(err) {
+		if err := w.k.copier.files.Copy(live, target, st.Size); err != nil && !readFailure(err) {
 			return err
 		} else if err == nil {
 			after, err := live.Stat()
 			if err == nil && unchanged(st, &after) {
-				return setModTime(target, st.Mtime)
+				return filecopy.SetModTime(target, st.Mtime)
 			}
 		}
 		moved = true
@@ -162,8 +160,8 @@ func (w *writer) copied(p *place, n int, live beneath.Handle, st *beneath.Stat) 
 // plain SHA-1 is enough here: an id of the Store is never that of content made
 // to collide (see gitstore.HashObject).
 func (w *writer) same(p *place, n int, live beneath.Handle, st *beneath.Stat) (bool, error) {
-	buffer := w.k.copier.buffer()
-	defer w.k.copier.buffers.Put(buffer)
+	buffer := w.k.copier.files.Buffer()
+	defer w.k.copier.files.Release(buffer)
 	read, err := live.ReadAt((*buffer)[:st.Size], 0)
 	if err != nil || hash((*buffer)[:read]) != w.list.files[n].id {
 		return false, nil
@@ -173,7 +171,7 @@ func (w *writer) same(p *place, n int, live beneath.Handle, st *beneath.Stat) (b
 			return err
 		}
 		// Caches that come along compare times with those of their sources.
-		return setModTime(target, st.Mtime)
+		return filecopy.SetModTime(target, st.Mtime)
 	})
 }
 
@@ -193,10 +191,10 @@ func (w *writer) fromStore(p *place, n int) error {
 	}
 	defer reader.Close()
 	return w.put(p, n, func(target beneath.Handle) error {
-		buffer := w.k.copier.buffer()
-		defer w.k.copier.buffers.Put(buffer)
+		buffer := w.k.copier.files.Buffer()
+		defer w.k.copier.files.Release(buffer)
 		for at := int64(0); ; {
-			got, err := io.ReadFull(reader, (*buffer)[:wholeFile])
+			got, err := io.ReadFull(reader, (*buffer)[:filecopy.Whole])
 			if ended := err == io.EOF || err == io.ErrUnexpectedEOF; err != nil && !ended {
 				return err
 			} else if ended && at+int64(got) != size {

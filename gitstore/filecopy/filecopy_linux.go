@@ -1,4 +1,4 @@
-package fork
+package filecopy
 
 import (
 	"errors"
@@ -20,9 +20,9 @@ func neverShares(err error) bool {
 	return errors.Is(err, unix.EXDEV) || errors.Is(err, unix.EOPNOTSUPP) || errors.Is(err, unix.ENOTTY) || errors.Is(err, unix.ENOSYS)
 }
 
-// canShare tells whether a file made in dir could share the blocks of the file
+// CanShare reports whether a file made in dir could share the blocks of the file
 // at path. It leaves nothing behind.
-func canShare(path, dir string) bool {
+func CanShare(path, dir string) bool {
 	from, err := os.OpenFile(path, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
 	if err != nil {
 		return false
@@ -67,7 +67,7 @@ func copyRange(from, target beneath.Handle, at, end int64, buffer []byte) error 
 		n, err := unix.CopyFileRange(int(from.Fd()), &read, int(target.Fd()), &write, int(min(end-at, 1<<30)), 0)
 		switch {
 		case err == unix.EINTR:
-		case outOfSpace(err), errors.Is(err, unix.EIO):
+		case OutOfSpace(err), errors.Is(err, unix.EIO):
 			return err
 		case err != nil || n == 0:
 			// It cannot, as between some file systems, or says that the file ends.
@@ -78,8 +78,8 @@ func copyRange(from, target beneath.Handle, at, end int64, buffer []byte) error 
 	return nil
 }
 
-// setModTime gives a file its time of modification, in nanoseconds.
-func setModTime(f beneath.Handle, mtime int64) error {
+// SetModTime gives a file its time of modification, in nanoseconds.
+func SetModTime(f beneath.Handle, mtime int64) error {
 	spec := unix.NsecToTimespec(mtime)
 	return unix.UtimesNanoAt(int(f.Fd()), "", []unix.Timespec{spec, spec}, unix.AT_EMPTY_PATH)
 }

@@ -1,6 +1,6 @@
 //go:build !linux
 
-package fork
+package filecopy
 
 import (
 	"errors"
@@ -14,13 +14,13 @@ func share(_, _ beneath.Opened) error { return errors.ErrUnsupported }
 
 func neverShares(error) bool { return true }
 
-func canShare(_, _ string) bool { return false }
+func CanShare(_, _ string) bool { return false }
 
 func copyLarge(from, target beneath.Handle, size int64, buffer []byte) error {
 	return copyThrough(from, target, 0, size, buffer)
 }
 
-func setModTime(f beneath.Handle, mtime int64) error {
+func SetModTime(f beneath.Handle, mtime int64) error {
 	times := []unix.Timeval{unix.NsecToTimeval(mtime), unix.NsecToTimeval(mtime)}
 	return unix.Futimes(int(f.Fd()), times)
 }
