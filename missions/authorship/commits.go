@@ -24,20 +24,9 @@ type committed struct {
 
 // settleByCommits finds the lines of a version that the user's HEAD had then.
 func (s *search) settleByCommits(v version, lines lineMap) error {
-	if v.step.snapshot.GitHead == "" {
-		return nil
-	}
-	at := headPath{v.step.snapshot.GitHead, v.path}
-	file, read := s.heads[at]
-	if !read {
-		var err error
-		if file, err = s.readCommitted(at); err != nil {
-			return err
-		}
-		s.heads[at] = file
-	}
-	if file == nil {
-		return nil
+	file, err := s.committedAt(v)
+	if err != nil || file == nil {
+		return err
 	}
 	same, err := s.olderLines(file.blob, v.blob)
 	if err != nil {
@@ -55,6 +44,45 @@ func (s *search) settleByCommits(v version, lines lineMap) error {
 			s.found[one] = missions.BlamedLine{By: missions.AuthorCommit, LineOrigin: file.about[file.commits[was-1]]}
 		}
 		delete(lines, line)
+	}
+	return nil
+}
+
+// committedAt is the file of a version in the commit that the user's HEAD was then, nil if it
+// was in none.
+func (s *search) committedAt(v version) (*committed, error) {
+	if v.step.snapshot.GitHead == "" {
+		return nil, nil
+	}
+	at := headPath{v.step.snapshot.GitHead, v.path}
+	file, read := s.heads[at]
+	if !read {
+		var err error
+		if file, err = s.readCommitted(at); err != nil {
+			return nil, err
+		}
+		s.heads[at] = file
+	}
+	return file, nil
+}
+
+// passByCommits passes on the lines that the file had by a name that it has in the user's
+// commits alone, since no snapshot was taken when it got another one.
+func (s *search) passByCommits(v version, lines lineMap) error {
+	file, err := s.committedAt(v)
+	if err != nil || file == nil {
+		return err
+	}
+	names := map[string]bool{v.path: true}
+	for _, commit := range file.commits {
+		name := file.about[commit].Path
+		if names[name] || name == "" || len(lines) == 0 {
+			continue
+		}
+		names[name] = true
+		if err := s.passByContent(v, name, lines); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -115,7 +115,12 @@ func (s *search) trace(v version, lines lineMap) error {
 		return err
 	}
 	if !own && len(lines) > 0 {
-		if err := s.passByContent(v, lines); err != nil {
+		if err := s.passByContent(v, v.path, lines); err != nil {
+			return err
+		}
+	}
+	if !own && len(lines) > 0 && v.step.operation() == "" {
+		if err := s.passByCommits(v, lines); err != nil {
 			return err
 		}
 	}
@@ -125,26 +130,37 @@ func (s *search) trace(v version, lines lineMap) error {
 // versionBefore is what the file held in the snapshot before, by the name that it had
 // there. Its blob is zero if it was not there.
 func (s *search) versionBefore(v version) (version, error) {
-	before := version{step: v.step.before, path: v.path}
-	if before.step == nil {
-		return before, nil
+	if v.step.before == nil {
+		return version{path: v.path}, nil
 	}
-	e, err := s.entryAt(before.step, v.path)
-	if err != nil || !e.ID.IsZero() {
-		before.blob = e.ID
+	before, err := s.versionIn(v.step.before, v)
+	if err != nil || !before.blob.IsZero() {
 		return before, err
 	}
-	name, err := comparisons.NameBefore(s.ctx, s.project, before.step.snapshot.Tree, v.step.snapshot.Tree, v.path)
-	if err == nil && name == "" {
-		name, err = s.copiedFrom(before.step.snapshot.Tree, v.blob)
-	}
+	name, err := s.copiedFrom(before.step.snapshot.Tree, v.blob)
 	if err != nil || name == "" {
 		return before, err
 	}
-	before.path = name
-	e, err = s.entryAt(before.step, name)
-	before.blob = e.ID
-	return before, err
+	before.path, before.blob = name, v.blob
+	return before, nil
+}
+
+// versionIn is what the file of a version held in a snapshot before it, by the name that it had
+// there. Its blob is zero if it was not there.
+func (s *search) versionIn(before *step, v version) (version, error) {
+	is := version{step: before, path: v.path}
+	e, err := s.entryAt(before, v.path)
+	if err != nil || !e.ID.IsZero() {
+		is.blob = e.ID
+		return is, err
+	}
+	name, err := comparisons.NameBefore(s.ctx, s.project, before.snapshot.Tree, v.step.snapshot.Tree, v.path)
+	if err != nil || name == "" {
+		return is, err
+	}
+	e, err = s.entryAt(before, name)
+	is.path, is.blob = name, e.ID
+	return is, err
 }
 
 // copiedFrom is a file of a tree with the same content, "" if there is none.
@@ -175,7 +191,7 @@ func (s *search) sameContent(v version) (version, error) {
 			return from, err
 		}
 	}
-	older, err := s.olderVersions(v)
+	older, err := s.olderVersions(v, v.path)
 	for _, other := range older {
 		if other.blob == v.blob {
 			return other, err
@@ -192,15 +208,15 @@ func (s *search) passToSources(v version, lines lineMap) error {
 	}
 	snap := v.step.snapshot.Snapshot
 	for _, id := range append([]gitstore.ID{snap.RestoredFrom, snap.PromotedFrom}, snap.Parents...) {
-		from := version{step: s.steps[id], path: v.path}
-		if from.step == nil || from.step == v.step.before || len(lines) == 0 {
+		source := s.steps[id]
+		if source == nil || source == v.step.before || len(lines) == 0 {
 			continue
 		}
-		e, err := s.entryAt(from.step, v.path)
+		from, err := s.versionIn(source, v)
 		if err != nil {
 			return err
 		}
-		if from.blob = e.ID; from.blob.IsZero() {
+		if from.blob.IsZero() {
 			continue
 		}
 		taken, err := s.olderLines(from.blob, v.blob)
@@ -212,14 +228,14 @@ func (s *search) passToSources(v version, lines lineMap) error {
 	return nil
 }
 
-// olderVersions are what the path held before in any mission, newest first.
-func (s *search) olderVersions(v version) (older []version, err error) {
-	all, read := s.known[v.path]
+// olderVersions are what a path held before a version in any mission, newest first.
+func (s *search) olderVersions(v version, path string) (older []version, err error) {
+	all, read := s.known[path]
 	if !read {
-		if all, err = s.versionsAt(s.ctx, v.path); err != nil {
+		if all, err = s.versionsAt(s.ctx, path); err != nil {
 			return nil, err
 		}
-		s.known[v.path] = all
+		s.known[path] = all
 	}
 	for _, other := range slices.Backward(all) {
 		if other.step.rank < v.step.rank {
@@ -234,9 +250,10 @@ func (s *search) olderVersions(v version) (older []version, err error) {
 const tellingText = 20
 
 // passByContent passes on lines that were put into the file as they had been in it before,
-// in this mission or another: by a merge, a promotion, or the user's own git.
-func (s *search) passByContent(v version, lines lineMap) error {
-	older, err := s.olderVersions(v)
+// or another one, at a path, in this mission or another: by a merge, a promotion, or the user's own
+// git.
+func (s *search) passByContent(v version, path string, lines lineMap) error {
+	older, err := s.olderVersions(v, path)
 	if err != nil {
 		return err
 	}
