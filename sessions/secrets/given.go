@@ -18,10 +18,24 @@ func isGiven(value []byte, quote byte) bool {
 	return !isPath(value) && !isReference(value, quote)
 }
 
-// isExample reports a value that says of itself that it is none.
+// signs say of a value that another is to be put there, and examples are words of such ones.
+var (
+	signs    = []string{"${", "{{", "://"}
+	examples = []string{"your", "example", "xxxx", "placeholder", "changeme"}
+)
+
+// isExample reports a value that says of itself that it is none. A word that ends what is
+// drawn by lot all the same, as in the keys of some manuals, may be one of a real key.
 func isExample(value []byte) bool {
-	lower := bytes.ToLower(value[:min(len(value), mostJudged)])
-	return slices.ContainsFunc([]string{"your", "example", "xxxx", "placeholder", "changeme", "${", "{{", "://"}, func(word string) bool {
-		return bytes.Contains(lower, []byte(word))
+	value = value[:min(len(value), mostJudged)]
+	lower := bytes.ToLower(value)
+	isThere := func(word string) bool { return bytes.Contains(lower, []byte(word)) }
+	return slices.ContainsFunc(signs, isThere) || slices.ContainsFunc(examples, func(word string) bool {
+		at := bytes.Index(lower, []byte(word))
+		return at >= 0 && (at < leastDrawn || !isRandom(value[:at], 3))
 	})
 }
+
+// leastDrawn is how much of a value has to be drawn by lot for an example's word in it to
+// say nothing.
+const leastDrawn = 24
