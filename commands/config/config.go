@@ -156,7 +156,21 @@ func writeConfig(c *call.Call, o configOptions, words []string) error {
 	if err != nil {
 		return err
 	}
+	if key.Name == "fork.root" && len(words) == 1 {
+		if err := checkForkRoot(c, words[0]); err != nil {
+			return err
+		}
+	}
 	return whyUnwritten(c, o, settings.Set(file, key, words, o.project))
+}
+
+// checkForkRoot refuses a fork.root in which no fork could be made.
+func checkForkRoot(c *call.Call, root string) error {
+	dir, err := c.HomeDir()
+	if err != nil {
+		return err
+	}
+	return projects.CheckForkRoot(root, c.Getenv("HOME"), dir)
 }
 
 // whyUnwritten is the error of writing the file that the options mean: where that is

@@ -88,6 +88,9 @@ func editUntilValid(c *call.Call, copied string, o configOptions) ([]byte, error
 			return nil, missions.Errorf(missions.KindFailed, "", "read what was edited: %w", err)
 		}
 		wrong := settings.Check(text, o.project)
+		if wrong == nil && !o.project {
+			wrong = checkPlaces(c, copied, text)
+		}
 		if wrong == nil {
 			return text, nil
 		}
@@ -101,4 +104,13 @@ func editUntilValid(c *call.Call, copied string, o configOptions) ([]byte, error
 			return nil, missions.Errorf(missions.KindUsage, "", "nothing was changed: %w", wrong)
 		}
 	}
+}
+
+// checkPlaces refuses a configuration that names a place where none of its kind can be.
+func checkPlaces(c *call.Call, file string, text []byte) error {
+	parsed, err := settings.Parse(file, text)
+	if err != nil {
+		return err
+	}
+	return checkForkRoot(c, parsed.Fork.Root)
 }

@@ -71,6 +71,11 @@ func (l *Launcher) planMission(r missions.NewMissionRequest) (projects.MissionPl
 	if err := l.CheckPrompt(n.Agent, n.Agent, r.Prompt); err != nil {
 		return n, err
 	}
+	if n.Adapter != nil {
+		if err := checkCommand(n, l.NewSession(n.Adapter), r.Caller.Cwd); err != nil {
+			return n, err
+		}
+	}
 	if !r.Launching {
 		n.FirstPrompt = r.Prompt
 	}
@@ -83,6 +88,18 @@ func (l *Launcher) planMission(r missions.NewMissionRequest) (projects.MissionPl
 		n.Name = projects.NameFromPrompt(r.Prompt)
 	}
 	return n, nil
+}
+
+// checkCommand refuses a command that its adapter would launch at no time.
+func checkCommand(n projects.MissionPlan, session, dir string) error {
+	_, err := n.Adapter.Launch(sessions.Launch{
+		Env: n.Env, Dir: dir, Command: n.Command, SessionID: session, Fresh: true,
+		ReadFile: func(name string) ([]byte, error) { return os.ReadFile(projects.AbsolutePath(dir, name)) },
+	})
+	if err != nil {
+		return missions.Errorf(missions.KindUsage, "", "%s: %w", n.Agent, err)
+	}
+	return nil
 }
 
 // CreateMission makes the mission's project if needed, takes the first snapshot, and
