@@ -62,9 +62,14 @@ func Open(s *shadow.Store) (*Area, error) {
 
 // clear removes areas whose process is gone.
 func clear(above string) error {
+	return eachLeft(above, os.RemoveAll)
+}
+
+// eachLeft calls fn for each area whose process is gone, and holds it meanwhile.
+func eachLeft(above string, fn func(path string) error) error {
 	left, err := os.ReadDir(above)
 	if err != nil {
-		return err
+		return gitstore.Ignoring(err, fs.ErrNotExist)
 	}
 	for _, e := range left {
 		path := filepath.Join(above, e.Name())
@@ -72,12 +77,24 @@ func clear(above string) error {
 		if err != nil {
 			continue // somebody's, or gone
 		}
-		if err := errors.Join(os.RemoveAll(path), flock.Release(held)); err != nil {
+		if err := errors.Join(fn(path), flock.Release(held)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
+
+// Left lists the areas whose process is gone.
+func Left(s *shadow.Store) (paths []string, err error) {
+	err = eachLeft(filepath.Join(s.Dir(), areaDir), func(path string) error {
+		paths = append(paths, path)
+		return nil
+	})
+	return paths, err
+}
+
+// Clear removes them, with what was decrypted there.
+func Clear(s *shadow.Store) error { return clear(filepath.Join(s.Dir(), areaDir)) }
 
 func (a *Area) fill() error {
 	own, err := filepath.Abs(filepath.Join(a.store.Dir(), "objects"))
@@ -176,7 +193,7 @@ func (a *Area) Fetch(ctx context.Context, r Remote, refs []Ref, whole bool) erro
 	}
 	_, err := git.Run(ctx, git.Command{
 		GitDir: a.dir, Dir: a.dir, User: r.user(), Stdin: strings.NewReader(specs.String()),
-		Config: append(uncheckedNames(), "fetch.fsckObjects=true", "fetch.unpackLimit=1", "transfer.unpackLimit=1", "fetch.writeCommitGraph=false",
+		Config: append(append(uncheckedNames(), boundedMemory()...), "fetch.fsckObjects=true", "fetch.unpackLimit=1", "transfer.unpackLimit=1", "fetch.writeCommitGraph=false",
 			"pack.writeReverseIndex=false", "fetch.recurseSubmodules=no", "fetch.parallel=1", "fetch.bundleURI=", "transfer.bundleURI=false"),
 		Args: append(args, "--", r.URL),
 	})
@@ -276,7 +293,7 @@ func (a *Area) Bundle(ctx context.Context, refs []Ref, known []gitstore.ID, out 
 	}
 	_, err := git.Run(ctx, git.Command{
 		GitDir: a.dir, Dir: a.dir, Stdout: out,
-		Config: []string{"pack.threads=1", "pack.windowMemory=64m", "core.bigFileThreshold=64m"},
+		Config: boundedMemory(),
 		Args:   append([]string{"bundle", "create", "--quiet", "-"}, without...),
 	})
 	var failed *git.Error

@@ -43,7 +43,7 @@ func OpenChain(ctx context.Context, dir, ref string) (*Chain, error) {
 }
 
 func (c *Chain) git(ctx context.Context, in io.Reader, args ...string) (string, error) {
-	out, err := git.Run(ctx, git.Command{GitDir: c.dir, Dir: c.dir, Stdin: in, Args: args})
+	out, err := git.Run(ctx, git.Command{GitDir: c.dir, Dir: c.dir, Stdin: in, Args: args, Config: boundedMemory()})
 	return strings.TrimSpace(string(out)), err
 }
 
@@ -66,7 +66,7 @@ func (c *Chain) Fetch(ctx context.Context, r Remote) error {
 		return &Error{URL: WithoutPassword(r.URL), Err: ErrRewound}
 	}
 	_, err = git.Run(ctx, git.Command{
-		GitDir: c.dir, Dir: c.dir, User: r.user(), Config: []string{"fetch.fsckObjects=true", "fetch.recurseSubmodules=no"},
+		GitDir: c.dir, Dir: c.dir, User: r.user(), Config: append(boundedMemory(), "fetch.fsckObjects=true", "fetch.recurseSubmodules=no"),
 		Args: []string{"fetch", "--no-progress", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--", r.URL, c.ref + ":" + chainRef},
 	})
 	var failed *git.Error
@@ -97,14 +97,14 @@ func (c *Chain) Links(ctx context.Context) (list []gitstore.ID, err error) {
 
 // Copy writes the file of a link.
 func (c *Chain) Copy(ctx context.Context, link gitstore.ID, out io.Writer) error {
-	_, err := git.Run(ctx, git.Command{GitDir: c.dir, Dir: c.dir, Stdout: out, Args: []string{"cat-file", "blob", link.String() + ":" + chainFile}})
+	_, err := git.Run(ctx, git.Command{GitDir: c.dir, Dir: c.dir, Stdout: out, Config: boundedMemory(), Args: []string{"cat-file", "blob", link.String() + ":" + chainFile}})
 	return err
 }
 
 // Push adds a file to the chain, here and on the remote. If the remote has gone on meanwhile,
 // refused is what git says of it, and nothing was added.
 func (c *Chain) Push(ctx context.Context, r Remote, file io.Reader) (refused string, err error) {
-	blob, err := c.git(ctx, file, "hash-object", "-w", "--stdin")
+	blob, err := c.write(ctx, file)
 	if err != nil {
 		return "", err
 	}
@@ -134,4 +134,29 @@ func (c *Chain) Push(ctx context.Context, r Remote, file io.Reader) (refused str
 	}
 	_, err = c.git(ctx, nil, "update-ref", chainRef, commit)
 	return "", err
+}
+
+// write stores a file here. Of a pipe git would hold all of it in memory.
+func (c *Chain) write(ctx context.Context, file io.Reader) (blob string, err error) {
+	const name = "sending-*"
+	left, err := filepath.Glob(filepath.Join(c.dir, name)) // by a process that was killed
+	for _, path := range left {
+		err = errors.Join(err, os.Remove(path))
+	}
+	if err != nil {
+		return "", err
+	}
+	spool, err := os.CreateTemp(c.dir, name)
+	if err != nil {
+		return "", err
+	}
+	defer os.Remove(spool.Name())
+	defer spool.Close()
+	if _, err = io.Copy(spool, file); err == nil {
+		_, err = spool.Seek(0, io.SeekStart)
+	}
+	if err != nil {
+		return "", err
+	}
+	return c.git(ctx, spool, "hash-object", "-w", "--stdin", "--no-filters")
 }

@@ -130,6 +130,15 @@ func (r Remote) user() map[string]string {
 	return r.User
 }
 
+// boundedMemory has git take no more memory for packs than it needs: one thread, no deltas of
+// large files, and little of a pack mapped at a time, of which otherwise all of it is.
+func boundedMemory() []string {
+	return []string{
+		"pack.threads=1", "pack.windowMemory=64m", "pack.deltaCacheSize=32m", "core.bigFileThreshold=64m",
+		"core.packedGitWindowSize=16m", "core.packedGitLimit=128m", "core.deltaBaseCacheLimit=32m",
+	}
+}
+
 // Push sends commits of a repository and has the remote name them. A ref that is there is moved forward
 // only. What became of each ref that was not taken is in refused, by its name, in the
 // words of git; the others are there. With an error nothing is known of any.
@@ -138,17 +147,35 @@ func Push(ctx context.Context, dir string, r Remote, refs []Ref) (refused map[st
 	for _, ref := range refs {
 		args = append(args, ref.ID.String()+":"+ref.Name)
 	}
-	out, err := git.Run(ctx, git.Command{GitDir: dir, Dir: dir, User: r.user(), Args: args, Config: []string{"push.gpgSign=false"}})
+	out, err := git.Run(ctx, git.Command{GitDir: dir, Dir: dir, User: r.user(), Args: args, Config: append(boundedMemory(), "push.gpgSign=false")})
 	refused, taken := parsePush(out)
 	if err != nil && len(refused) == 0 {
 		return nil, r.failed(err)
 	}
 	for _, ref := range refs {
-		if _, said := refused[ref.Name]; !said && !taken[ref.Name] {
+		why, said := refused[ref.Name]
+		switch {
+		case !said && !taken[ref.Name]:
 			refused[ref.Name] = "git does not say whether it was taken"
+		case strings.Contains(why, "unpacker error"):
+			refused[ref.Name] = why + remoteWords(err)
 		}
 	}
 	return refused, nil
+}
+
+// remoteWords is what the other side has said of an error, such as that its disk is full.
+func remoteWords(err error) (words string) {
+	var failed *git.Error
+	if !errors.As(err, &failed) {
+		return ""
+	}
+	for line := range strings.Lines(failed.Stderr) {
+		if said, ok := strings.CutPrefix(line, "remote: "); ok {
+			words += ": " + strings.TrimSpace(said)
+		}
+	}
+	return WithoutPassword(words)
 }
 
 // parsePush reads of which refs git push --porcelain says that they were refused, and why,
