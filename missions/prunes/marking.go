@@ -113,9 +113,19 @@ func (w work) cutting(ctx context.Context, m material, plan retention.Plan) (c s
 // moves: who began to rely on a snapshot since keeps it, and nothing goes that was not said
 // to go.
 func (pr *Pruner) mark(ctx context.Context, w work, before material, said retention.Plan) error {
+	// What is read now need not be read while everybody waits, and agents have worked on meanwhile.
 	err := upkeep.Gently(func() error {
-		_, _, err := w.cutting(ctx, before, said) // what it reads is known from now on
-		return err
+		const rounds, few = 5, 20
+		for range rounds {
+			known := len(w.snapshots)
+			if _, _, err := pr.decideAgain(ctx, w, before, said); err != nil {
+				return err
+			}
+			if len(w.snapshots)-known < few {
+				break
+			}
+		}
+		return nil
 	})
 	if err != nil {
 		return err
@@ -124,24 +134,7 @@ func (pr *Pruner) mark(ctx context.Context, w work, before material, said retent
 		if err := pr.checkQuiet(w.choice); err != nil {
 			return err
 		}
-		m, err := pr.gather(ctx, w.choice, w.snapshots)
-		if err != nil {
-			return err
-		}
-		if !maps.Equal(m.boundaries, before.boundaries) {
-			return missions.Errorf(missions.KindBusy, "umbra prune again", "another umbra prune or umbra doctor has cut histories of %s meanwhile", w.project.Name)
-		}
-		for id := range said.Kept {
-			m.Claims = append(m.Claims, retention.Claim{ID: id, Reason: retention.InUse})
-		}
-		if err := w.makers.read(ctx, m.tips()); err != nil {
-			return err
-		}
-		plan, err := retention.Decide(m.Material, w.at)
-		if err != nil {
-			return err
-		}
-		cutting, others, err := w.cutting(ctx, m, plan)
+		cutting, others, err := pr.decideAgain(ctx, w, before, said)
 		if err != nil {
 			return err
 		}
@@ -151,6 +144,28 @@ func (pr *Pruner) mark(ctx context.Context, w work, before material, said retent
 		}
 		return shadow.Cut(ctx, w.project.Store, cutting)
 	})
+}
+
+// decideAgain decides on what there is now, and keeps what was said to stay.
+func (pr *Pruner) decideAgain(ctx context.Context, w work, before material, said retention.Plan) (shadow.Cutting, map[gitstore.ID][]string, error) {
+	m, err := pr.gather(ctx, w.choice, w.snapshots)
+	if err != nil {
+		return shadow.Cutting{}, nil, err
+	}
+	if !maps.Equal(m.boundaries, before.boundaries) {
+		return shadow.Cutting{}, nil, missions.Errorf(missions.KindBusy, "umbra prune again", "umbra doctor has cut histories of %s meanwhile", w.project.Name)
+	}
+	for id := range said.Kept {
+		m.Claims = append(m.Claims, retention.Claim{ID: id, Reason: retention.InUse})
+	}
+	if err := w.makers.read(ctx, m.tips()); err != nil {
+		return shadow.Cutting{}, nil, err
+	}
+	plan, err := retention.Decide(m.Material, w.at)
+	if err != nil {
+		return shadow.Cutting{}, nil, err
+	}
+	return w.cutting(ctx, m, plan)
 }
 
 // unreached are the records that stay and that no ref leads to.

@@ -200,7 +200,11 @@ func (pr *Pruner) planAndPrune(ctx context.Context, c choice, result *missions.P
 	var plan retention.Plan
 	var list []missions.PrunedMission
 	var bytes int64
-	err := upkeep.Gently(func() (err error) {
+	gently := upkeep.Gently
+	if result.Preview { // its user waits
+		gently = func(fn func() error) error { return fn() }
+	}
+	err := gently(func() (err error) {
 		if m, plan, err = pr.plan(ctx, w); err == nil {
 			list, bytes, err = pr.weigh(ctx, w, m, plan)
 		}
