@@ -173,6 +173,7 @@ func (x *Examination) checkProject(ctx context.Context, p *projects.Project) err
 	for _, problem := range x.Examiner.rooms.Remotes.Check(p, said) {
 		x.report(problem, nil)
 	}
+	x.reportAll(x.Examiner.rooms.Remotes.LeftTransfers(p))
 	if err := x.checkRefless(ctx, p); err != nil {
 		return err
 	}

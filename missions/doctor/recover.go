@@ -46,6 +46,9 @@ func (e *Examiner) Recover(ctx context.Context) error {
 	if err := e.SweepTemporaries(); err != nil {
 		errs = append(errs, err)
 	}
+	if err := e.rooms.Remotes.SweepTransfers(); err != nil {
+		errs = append(errs, err)
+	}
 	return errors.Join(errs...)
 }
 
