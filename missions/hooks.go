@@ -83,4 +83,6 @@ type HooksResult struct {
 	Adopts   string   `json:"adopts,omitempty"`
 	Extras   []string `json:"extras,omitempty"` // what came with the hooks, and where it is
 	Problems []string `json:"problems,omitempty"`
+	// ToolsFile is the agent's own file to which Umbra has had the agent add its tools.
+	ToolsFile string `json:"tools_file,omitempty"`
 }

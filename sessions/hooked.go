@@ -101,6 +101,30 @@ type Serving interface {
 	UninstallServer(settings []byte) ([]byte, error)
 }
 
+// Enlisting is what is known of an agent that keeps its user's servers of tools in a file which
+// the agent itself writes as it works: only its own commands change that file safely.
+type Enlisting interface {
+	// Agent is the name of the Adapter.
+	Agent() string
+	// ServerFile is that file.
+	ServerFile(env Environ) string
+	// EnlistedServer is the command of the server called ServerName in that file. One that
+	// is there without a command has none.
+	EnlistedServer(content []byte) (command []string, there bool, err error)
+	// EnlistServer has the agent add the server that command starts, for its user in every
+	// project. home is Umbra's directory.
+	EnlistServer(env Environ, home string, command []string) OwnCommand
+	// DismissServer has the agent take it out.
+	DismissServer() OwnCommand
+}
+
+// OwnCommand is what the agent's own program is started with: its arguments, and variables
+// beside those of its user.
+type OwnCommand struct {
+	Args []string
+	Env  map[string]string
+}
+
 // Scope says whose settings hooks are installed in.
 type Scope string
 

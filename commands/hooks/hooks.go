@@ -17,7 +17,8 @@ func Command() *call.Verb {
 	return &call.Verb{
 		Name: "hooks", Short: "the hooks by which agents, editors and Git tell Umbra what they do",
 		Long: "For claude, codex, gemini, opencode, pi, copilot, qwen, vim, nvim, emacs, vscode and git. Any other tool can tell by itself, with\n" +
-			"`umbra hook generic` and a small JSON: docs/agents/generic.md.",
+			"`umbra hook generic` and a small JSON: docs/agents/generic.md. Claude Code, Codex, Gemini CLI,\n" +
+			"OpenCode and pi get Umbra's own tools with the hooks: docs/mcp.md.",
 		Verbs: []*call.Verb{
 			hooksVerb("install", "install hooks for an agent, an editor or Git, beside those that are there", "installed", missions.Hooks.InstallHooks),
 			hooksVerb("uninstall", "take the hooks out again, to the byte", "uninstalled", missions.Hooks.UninstallHooks),

@@ -37,16 +37,36 @@ func HasOtherHooks(env call.Env, agent string) bool {
 }
 
 // HasOtherTools reports whether the launch of the agent above this process has handed it
-// Umbra's tools.
+// Umbra's tools, or its user's own servers have them.
 func HasOtherTools(env call.Env) bool {
 	caller, err := env.Caller()
 	if err != nil {
 		return false
 	}
 	return slices.ContainsFunc(projects.Plugins(), func(p sessions.Plugin) bool {
-		_, tools := p.Handed(commandLineOf(p.Agent(), caller), os.ReadFile)
-		return tools
+		argv := commandLineOf(p.Agent(), caller)
+		_, tools := p.Handed(argv, os.ReadFile)
+		return tools || len(argv) > 0 && isEnlisted(p, projects.CallerEnv(caller))
 	})
+}
+
+// isEnlisted reports whether an agent that starts each server of each name has Umbra's tools
+// among its user's servers.
+func isEnlisted(p sessions.Plugin, env sessions.Environ) bool {
+	if p.Agent() != "claude" {
+		return false // one server of a name is started
+	}
+	own := projects.OwnServers(p.Agent())
+	content, err := os.ReadFile(own.ServerFile(env))
+	if err != nil {
+		return false
+	}
+	command, _, err := own.EnlistedServer(content)
+	if err != nil || len(command) != 2 || command[1] != "mcp" || sessions.Program(command[0]) != "umbra" {
+		return false
+	}
+	_, err = exec.LookPath(command[0])
+	return err == nil
 }
 
 // commandLineOf is the command line of the agent above this process, as far as the system

@@ -88,4 +88,25 @@ func TestHasOtherTools(t *testing.T) {
 	if env, _, _ := session(t, "--mcp-config", `{"mcpServers":{"mine":{}}}`); HasOtherTools(env) {
 		t.Error("the user's server is taken for Umbra's")
 	}
+	env, home, _ := session(t)
+	for name, test := range map[string]struct {
+		servers string
+		other   bool
+	}{
+		"another program's":        {`{"mcpServers":{"umbra":{"command":"HOME/other","args":["mcp"]}}}`, false},
+		"a program's that is gone": {`{"mcpServers":{"umbra":{"command":"HOME/gone/umbra","args":["mcp"]}}}`, false},
+		"the installed one":        {`{"mcpServers":{"umbra":{"command":"HOME/umbra","args":["mcp"]}}}`, true},
+	} {
+		write(t, home+"/umbra", "")
+		write(t, home+"/other", "")
+		for _, program := range []string{"/umbra", "/other"} {
+			if err := os.Chmod(home+program, 0o700); err != nil {
+				t.Fatal(err)
+			}
+		}
+		write(t, home+"/.claude.json", strings.ReplaceAll(test.servers, "HOME", home))
+		if got := HasOtherTools(env); got != test.other {
+			t.Errorf("%s: other tools %t", name, got)
+		}
+	}
 }

@@ -73,17 +73,24 @@ func (u *uninstalling) hook(ctx context.Context, seen map[string]bool, r mission
 		return
 	}
 	seen[is.File] = true
-	changed := is.Installed
+	changed, tools := is.Installed, is.ToolsFile
 	if !u.dryRun {
 		was, err := u.svc.UninstallHooks(ctx, r)
 		if err != nil {
 			u.failed(err)
 			return
 		}
-		changed = was.Changed
+		changed = was.Changed && (is.Installed || tools == "")
+		if was.ToolsFile != "" {
+			u.left("Umbra's tools in "+r.Name, was.ToolsFile, serverRemoval(r.Name))
+			tools = ""
+		}
 	}
 	if changed {
 		u.removed("hooks of "+r.Name, is.File)
+	}
+	if tools != "" {
+		u.removed("Umbra's tools in "+r.Name, tools)
 	}
 }
 
@@ -203,4 +210,12 @@ func pluginRemoval(agent string) string {
 		return "codex plugin remove "
 	}
 	return agent + " plugin uninstall "
+}
+
+// serverRemoval is the agent's own command that removes Umbra's tools.
+func serverRemoval(agent string) string {
+	if agent == "codex" {
+		return "codex mcp remove umbra"
+	}
+	return agent + " mcp remove --scope user umbra"
 }

@@ -36,19 +36,28 @@ type InstalledHooks struct {
 	Mended time.Time `json:"put_back_at,omitzero"`
 }
 
-// readInstalledHooks reads the hooks that were installed and not uninstalled since.
-func readInstalledHooks(h home.Home) ([]InstalledHooks, error) {
+// hooksDoc is the file of what was installed and not uninstalled since.
+type hooksDoc struct {
+	Format    int              `json:"format"`
+	Installed []InstalledHooks `json:"installed"`
+	Servers   []EnlistedServer `json:"servers,omitempty"`
+}
+
+func readHooksDoc(h home.Home) (doc hooksDoc, err error) {
 	content, err := userfile.Read(h.Path(home.HooksFile))
 	if err != nil || content == nil {
-		return nil, err
-	}
-	var doc struct {
-		Installed []InstalledHooks `json:"installed"`
+		return hooksDoc{}, err
 	}
 	if err := json.Unmarshal(content, &doc); err != nil {
-		return nil, fmt.Errorf("read %s: %w", h.Path(home.HooksFile), err)
+		return hooksDoc{}, fmt.Errorf("read %s: %w", h.Path(home.HooksFile), err)
 	}
-	return doc.Installed, nil
+	return doc, nil
+}
+
+// readInstalledHooks reads the hooks that were installed and not uninstalled since.
+func readInstalledHooks(h home.Home) ([]InstalledHooks, error) {
+	doc, err := readHooksDoc(h)
+	return doc.Installed, err
 }
 
 // installedHooksIn are the hooks that were installed in a file.
@@ -77,18 +86,24 @@ func (in *Installer) changeInstalledHooks(ctx context.Context, change func([]Ins
 	return in.withHooksLock(ctx, func() error { return in.writeInstalledHooks(change) })
 }
 
-// writeInstalledHooks changes the list of installed hooks. A list that can't be read
-// begins anew.
+// writeInstalledHooks changes the list of installed hooks.
 func (in *Installer) writeInstalledHooks(change func([]InstalledHooks) []InstalledHooks) error {
-	before, err := readInstalledHooks(in.Home)
+	return in.writeHooksDoc(func(doc *hooksDoc) { doc.Installed = change(doc.Installed) })
+}
+
+// writeHooksDoc changes what is known of installed hooks. A file that can't be read begins
+// anew. The caller holds its lock.
+func (in *Installer) writeHooksDoc(change func(*hooksDoc)) error {
+	before, err := readHooksDoc(in.Home)
 	if err != nil {
 		in.Logger.Warn("which hooks were installed", "error", err)
 	}
-	after := change(slices.Clone(before))
-	if reflect.DeepEqual(before, after) && err == nil {
+	after := hooksDoc{Format: hooksFormat, Installed: slices.Clone(before.Installed), Servers: slices.Clone(before.Servers)}
+	change(&after)
+	if reflect.DeepEqual(before.Installed, after.Installed) && reflect.DeepEqual(before.Servers, after.Servers) && err == nil {
 		return nil
 	}
-	doc, err := json.MarshalIndent(map[string]any{"format": hooksFormat, "installed": after}, "", " ")
+	doc, err := json.MarshalIndent(after, "", " ")
 	if err != nil {
 		return err
 	}

@@ -44,7 +44,12 @@ func (in *Installer) InstallHooks(ctx context.Context, r missions.HooksRequest) 
 		return missions.HooksResult{}, err
 	}
 	in.rememberHooks(ctx, at, r, made)
-	return in.hooksState(at, r, changed || added)
+	enlisted, problem := in.enlistServer(ctx, at, r)
+	state, err := in.hooksState(at, r, changed || added || enlisted)
+	if problem != "" {
+		state.Problems = append(state.Problems, problem)
+	}
+	return state, err
 }
 
 // UninstallHooks takes the hooks out again; the rest of the settings stays as it is, to
@@ -71,8 +76,16 @@ func (in *Installer) UninstallHooks(ctx context.Context, r missions.HooksRequest
 	if err != nil {
 		return missions.HooksResult{}, err
 	}
+	dismissed, problem := in.dismissServer(ctx, at, r)
 	at.removeMadeDirs()
-	return in.hooksState(at, r, changed || removed)
+	state, err := in.hooksState(at, r, changed || removed || dismissed)
+	switch {
+	case problem != "":
+		state.Problems = append(state.Problems, problem)
+	case dismissed:
+		state.Extras = append(state.Extras, "Umbra's tools, which it had in a file of its own")
+	}
+	return state, err
 }
 
 // HooksStatus says whether hooks are installed, and how well.
@@ -93,12 +106,13 @@ func (in *Installer) HooksStatus(ctx context.Context, r missions.HooksRequest) (
 	return state, err
 }
 
-func (in *Installer) hooksState(at HookPlace, r missions.HooksRequest, changed bool) (missions.HooksResult, error) {
-	result := missions.HooksResult{Name: r.Name, File: at.File, Project: r.Project, Shared: r.Shared, Changed: changed, Adopts: in.adoptionText()}
+func (in *Installer) hooksState(at HookPlace, r missions.HooksRequest, changed bool) (result missions.HooksResult, err error) {
+	result = missions.HooksResult{Name: r.Name, File: at.File, Project: r.Project, Shared: r.Shared, Changed: changed, Adopts: in.adoptionText()}
 	result.Absent = !agents.IsOnPath(r.Caller.Env["PATH"], r.Name)
 	if p := projects.PluginOf(at.Name()); p != nil && !r.Project {
 		result.Plugin = p.Enabled(projects.CallerEnv(r.Caller), os.ReadFile)
 	}
+	defer func() { in.describeEnlisted(at, r, &result) }()
 	settings, err := userfile.Read(at.File)
 	if err != nil || settings == nil {
 		return result, err
@@ -133,7 +147,7 @@ func (in *Installer) hooksState(at HookPlace, r missions.HooksRequest, changed b
 		result.Problems = append(result.Problems, fmt.Sprintf("they call %s, this is %s: umbra hooks install %s changes it", result.Command, want, r.Name))
 	}
 	if result.Installed && len(result.Problems) == 0 {
-		if with, err := at.withHooks(settings, result.Command); err == nil && !bytes.Equal(with, settings) {
+		if is, err := at.isLatest(settings, result.Command); err == nil && !is {
 			result.Problems = append(result.Problems, fmt.Sprintf("its worktrees are not forks yet: umbra hooks install %s changes it", r.Name))
 		}
 	}
@@ -143,6 +157,19 @@ func (in *Installer) hooksState(at HookPlace, r missions.HooksRequest, changed b
 		err = at.describeExtras(&result)
 	}
 	return result, err
+}
+
+// isLatest reports whether settings hold the hooks as they would be installed now, whatever
+// tools they bring.
+func (at HookPlace) isLatest(settings []byte, command string) (bool, error) {
+	with, err := at.withHooks(settings, command)
+	if err == nil {
+		with, err = at.dropServer(with)
+	}
+	if err == nil {
+		settings, err = at.dropServer(settings)
+	}
+	return bytes.Equal(with, settings), err
 }
 
 // adoptionText says in words which sessions become missions.

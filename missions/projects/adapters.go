@@ -35,6 +35,17 @@ func PluginOf(agent string) sessions.Plugin {
 	return nil
 }
 
+// OwnServers are the servers of tools that the agent of that name keeps itself, nil if its
+// settings have them, or nothing is known of them.
+func OwnServers(agent string) sessions.Enlisting {
+	for _, s := range []sessions.Enlisting{claude.Servers{}, codex.Servers{}} {
+		if s.Agent() == agent {
+			return s
+		}
+	}
+	return nil
+}
+
 // WorktreeHooks are those of the agent of that name, nil if it has none.
 func WorktreeHooks(agent string) sessions.WorktreeHooks {
 	if w := (claude.Worktrees{}); w.Agent() == agent {

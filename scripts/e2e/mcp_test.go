@@ -106,6 +106,48 @@ func TestToolsOfOthers(t *testing.T) {
 	}
 }
 
+// TestInstalledTools: sessions that are started by hand have Umbra's tools once the hooks are
+// installed, by the agent's own commands where it keeps its servers itself; and they are gone
+// with the hooks.
+func TestInstalledTools(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		client func(*testing.T) clients.Client
+		tool   string
+		list   []string // the agent's own list of its servers, by the user's PATH
+	}{
+		"claude":   {func(t *testing.T) clients.Client { return clients.Claude(t, clients.ClaudeCurrent) }, "mcp__umbra__missions", []string{"env", "claude", "mcp", "get", "umbra"}},
+		"codex":    {func(t *testing.T) clients.Client { return clients.Codex(t, clients.CodexCurrent) }, "mcp__umbra.missions", []string{"env", "codex", "mcp", "get", "umbra"}},
+		"opencode": {func(t *testing.T) clients.Client { return clients.OpenCode(t, clients.OpenCodeCurrent) }, "umbra_missions", []string{"env", "opencode", "mcp", "list"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPersonWith(t, c.client(t), "UMBRA_NO_DAEMON=1")
+			p.umbra("mission", "new", "--name", "found-by-the-tool", "--", "true")
+			listed := func() bool {
+				out := p.run(p.repo, c.list...)
+				return out.code == 0 && strings.Contains(out.stdout+out.stderr, p.binary)
+			}
+			if listed() {
+				t.Fatal("the tools are there before they are installed")
+			}
+			p.umbra("hooks", "install", name)
+			if !listed() {
+				t.Errorf("the agent does not list Umbra's tools: %+v", p.run(p.repo, c.list...))
+			}
+			p.run(p.repo, append(append([]string{"env"}, p.speaks().headless...), fmt.Sprintf("use it [[tool name=%s input={}]] [[say that is all]]", c.tool))...)
+			request, _ := p.server.Last(standin.Prompted("use it"))
+			if history := strings.Join(standin.Lines(standin.History(request)), "\n"); !strings.Contains(history, "found-by-the-tool") {
+				t.Errorf("the model was sent\n%s", history)
+			}
+			p.umbra("hooks", "uninstall", name)
+			if listed() {
+				t.Errorf("the tools are there when they are uninstalled: %+v", p.run(p.repo, c.list...))
+			}
+		})
+	}
+}
+
 // TestUserIsAsked: on a terminal Claude Code asks its user whether its agent may restore
 // its own mission, which is done when the turn has ended.
 func TestUserIsAsked(t *testing.T) {

@@ -258,10 +258,7 @@ func (l *launch) addLoadable() {
 // userFile is the file in which Claude Code keeps the user's MCP servers, which
 // go with the user's settings; "" if it has none.
 func (l *launch) userFile() string {
-	file := filepath.Join(l.o.Env.Home, ".claude.json")
-	if dir := l.o.Env.Vars[varConfigDir]; dir != "" {
-		file = filepath.Join(dir, ".claude.json")
-	}
+	file := Servers{}.ServerFile(l.o.Env)
 	if l.o.ReadFile == nil {
 		return ""
 	}

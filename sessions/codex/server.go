@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pelletier/go-toml/v2"
+
 	"github.com/umbra-vcs/umbra/sessions"
 	"github.com/umbra-vcs/umbra/sessions/jsontext"
 )
@@ -47,3 +49,49 @@ func isNoTOML(r rune) bool { return r <= ' ' || r > '~' }
 
 // quoted is a string of TOML, which takes those of JSON.
 func quoted(s string) string { return string(jsontext.Quote(s)) }
+
+// Servers are the user's servers of tools, as Codex keeps them.
+type Servers struct{}
+
+var _ sessions.Enlisting = Servers{}
+
+// Agent implements sessions.Enlisting.
+func (Servers) Agent() string { return Adapter{}.Name() }
+
+// ServerFile implements sessions.Enlisting.
+func (Servers) ServerFile(env sessions.Environ) string { return Adapter{}.configFile(env) }
+
+// EnlistedServer implements sessions.Enlisting.
+func (Servers) EnlistedServer(content []byte) (command []string, there bool, err error) {
+	var file struct {
+		Servers map[string]struct {
+			Command string   `toml:"command"`
+			Args    []string `toml:"args"`
+		} `toml:"mcp_servers"`
+	}
+	if err := toml.Unmarshal(content, &file); err != nil {
+		return nil, false, err
+	}
+	server, there := file.Servers[sessions.ServerName]
+	if server.Command == "" {
+		return nil, there, nil
+	}
+	return append([]string{server.Command}, server.Args...), there, nil
+}
+
+// EnlistServer implements sessions.Enlisting: the variables by which Umbra finds its directory,
+// and this agent's, are said, since Codex gives servers few of its own.
+func (Servers) EnlistServer(env sessions.Environ, home string, command []string) sessions.OwnCommand {
+	args := []string{"mcp", "add", sessions.ServerName, "--env", "UMBRA_HOME=" + home}
+	for _, name := range []string{varHome, "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR"} {
+		if value := env.Vars[name]; value != "" {
+			args = append(args, "--env", name+"="+value)
+		}
+	}
+	return sessions.OwnCommand{Args: append(append(args, "--"), command...)}
+}
+
+// DismissServer implements sessions.Enlisting.
+func (Servers) DismissServer() sessions.OwnCommand {
+	return sessions.OwnCommand{Args: []string{"mcp", "remove", sessions.ServerName}}
+}

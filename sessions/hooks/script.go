@@ -23,6 +23,13 @@ type Script struct {
 // HookMark is where a Script's command goes, as a string of JavaScript.
 const HookMark = `"@hook@"`
 
+// A Script that brings Umbra's tools has this line, in which the command of their server takes
+// the place of null.
+const (
+	serverMark = "const server = "
+	noServer   = serverMark + "null\n"
+)
+
 // For is the script that calls a command, sealed.
 func (s Script) For(command string) ([]byte, error) {
 	word, err := json.Marshal(command)
@@ -126,8 +133,49 @@ func (s Script) Commands(settings []byte) (commands, missing []string, err error
 	if err := json.Unmarshal(line, &command); err != nil {
 		return nil, []string{"all"}, nil
 	}
-	if now, err := s.For(command); err != nil || !bytes.Equal(now, p.ours) {
+	if now, err := s.For(command); err != nil || !bytes.Equal(now, s.Serving(p.ours, nil)) {
 		missing = []string{"those of this version of Umbra"}
 	}
 	return []string{command}, missing, nil
+}
+
+// InstallServer is sessions.Serving's.
+func (s Script) InstallServer(settings []byte, command []string) (out []byte, theirs bool, err error) {
+	p, err := s.find(settings)
+	if err != nil {
+		return nil, false, err
+	}
+	return p.with(s.Serving(p.ours, command)), false, nil
+}
+
+// UninstallServer is sessions.Serving's.
+func (s Script) UninstallServer(settings []byte) ([]byte, error) {
+	p, err := s.find(settings)
+	if err != nil {
+		return settings, nil // Uninstall says what is wrong with it
+	}
+	return p.with(s.Serving(p.ours, nil)), nil
+}
+
+// IsIn reports whether a file has this script, whatever tools it brings there.
+func (s Script) IsIn(file, script []byte) bool {
+	p, err := s.find(file)
+	return err == nil && bytes.Equal(s.Serving(p.ours, nil), script)
+}
+
+// Serving is a script with another server of tools, nil for none. One of a version
+// that brought no tools stays as it is.
+func (s Script) Serving(script []byte, command []string) []byte {
+	text := script[:len(script)-len(s.seal(nil))]
+	at, ok := lineStart(text, serverMark)
+	if !ok {
+		return script
+	}
+	line := noServer
+	if len(command) > 0 {
+		words, _ := json.Marshal(command) // strings always marshal
+		line = serverMark + string(words) + "\n"
+	}
+	end := at + bytes.IndexByte(text[at:], '\n') + 1
+	return s.Seal(slices.Concat(text[:at], []byte(line), text[end:]))
 }

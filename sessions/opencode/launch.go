@@ -1,7 +1,6 @@
 package opencode
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -152,12 +151,12 @@ func (l *launch) addPlugin() {
 }
 
 // installed reports whether the user's own OpenCode runs this very plugin.
-func (l *launch) installed(plugin []byte) bool {
+func (l *launch) installed(text []byte) bool {
 	if l.o.ReadFile == nil {
 		return false
 	}
 	there, err := l.o.ReadFile(l.a.HookFile(l.o.Env, sessions.ScopeUser, l.o.Dir))
-	return err == nil && bytes.Contains(there, plugin)
+	return err == nil && plugin().IsIn(there, text)
 }
 
 // configuration is what this launch adds to the user's.

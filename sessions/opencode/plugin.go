@@ -43,3 +43,13 @@ func (Adapter) UninstallHooks(settings []byte) (out []byte, remove bool, err err
 func (Adapter) HookCommands(settings []byte) (commands, missing []string, err error) {
 	return plugin().Commands(settings)
 }
+
+// InstallServer implements sessions.Serving.
+func (Adapter) InstallServer(settings []byte, command []string) (out []byte, theirs bool, err error) {
+	return plugin().InstallServer(settings, command)
+}
+
+// UninstallServer implements sessions.Serving.
+func (Adapter) UninstallServer(settings []byte) ([]byte, error) {
+	return plugin().UninstallServer(settings)
+}

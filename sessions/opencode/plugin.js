@@ -13,6 +13,7 @@ import { homedir } from "node:os"
 import { dirname, join } from "node:path"
 
 const hook = "@hook@"
+const server = null
 
 const data = join(process.env.XDG_DATA_HOME || join(homedir(), ".local", "share"), "opencode", "umbra")
 
@@ -340,6 +341,10 @@ export const Umbra = async ({ client, directory }) => {
   }
 
   return {
+    config: async (config) => {
+      // A server of the user's, or of this launch, that has the name stays as it is.
+      if (server) config.mcp = { umbra: { type: "local", command: server }, ...config.mcp }
+    },
     event: ({ event }) => {
       const handle = events[event.type]
       if (handle) inOrder(() => handle(event.properties))

@@ -11,11 +11,7 @@ import (
 //go:embed extension.js
 var extensionText []byte
 
-const (
-	extensionName = "umbra.js"
-	serverMark    = "const server = " // where the command of the server of Umbra's tools goes
-	noServer      = serverMark + "null"
-)
+const extensionName = "umbra.js"
 
 // extension is Umbra's extension for pi.
 func extension() hooks.Script {
@@ -45,4 +41,14 @@ func (Adapter) UninstallHooks(settings []byte) (out []byte, remove bool, err err
 // HookCommands returns the command that the extension calls.
 func (Adapter) HookCommands(settings []byte) (commands, missing []string, err error) {
 	return extension().Commands(settings)
+}
+
+// InstallServer implements sessions.Serving.
+func (Adapter) InstallServer(settings []byte, command []string) (out []byte, theirs bool, err error) {
+	return extension().InstallServer(settings, command)
+}
+
+// UninstallServer implements sessions.Serving.
+func (Adapter) UninstallServer(settings []byte) ([]byte, error) {
+	return extension().UninstallServer(settings)
 }

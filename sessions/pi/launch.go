@@ -1,8 +1,6 @@
 package pi
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -129,18 +127,13 @@ func (l *launch) installed(text []byte) bool {
 		return false
 	}
 	there, err := l.o.ReadFile(l.a.HookFile(l.o.Env, sessions.ScopeUser, l.o.Dir))
-	return err == nil && bytes.Contains(there, text)
+	return err == nil && extension().IsIn(there, text)
 }
 
 // give writes the extension, with the server of Umbra's tools if there is one, and names it.
 func (l *launch) give(text []byte) bool {
 	if command := l.o.Server.Command; len(command) > 0 {
-		words, err := json.Marshal(command)
-		if err != nil {
-			l.cmd.Why = err.Error()
-			return false
-		}
-		text = bytes.Replace(text, []byte(noServer), slices.Concat([]byte(serverMark), words), 1)
+		text = extension().Serving(text, command)
 	}
 	name := filepath.Join(l.o.SettingsDir, extensionName)
 	l.args = l.args.First("--extension", name)
