@@ -82,7 +82,27 @@ func (s *scanner) shared() error {
 			return err
 		}
 	}
+	for _, path := range s.passed {
+		if s.lends(path) {
+			s.leave(path, reasonLends)
+		}
+	}
 	return nil
+}
+
+// lends tells of a directory that a capture passes over whether it is a repository that
+// does not come along: one that another borrows from, and that has no work tree here.
+func (s *scanner) lends(path string) bool {
+	at := joinPath(s.root.Path(), path)
+	for _, part := range []string{"HEAD", "objects", "refs"} {
+		if _, err := os.Lstat(filepath.Join(at, part)); err != nil {
+			return false
+		}
+	}
+	if s.repo != nil && (at == s.repo.GitDir || at == s.repo.CommonDir) {
+		return false
+	}
+	return !slices.ContainsFunc(s.repos, func(n nested) bool { return at == n.gitDir || at == n.common })
 }
 
 // isInsideGit tells of a path that lies in a git directory, as .git/modules/sub. The copy

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -162,6 +163,28 @@ func TestRepositoryThatBorrows(t *testing.T) {
 		t.Errorf("left %v", reasons)
 	}
 	l.worksApart(made, "lender", "other")
+}
+
+// TestRepositoryThatLends: a bare repository in the workspace that another one borrows from
+// is in no snapshot, and does not come along, which is said.
+func TestRepositoryThatLends(t *testing.T) {
+	for _, now := range []bool{true, false} {
+		l := newLab(t)
+		l.write("f", "one\n")
+		l.git(l.top, "init", "-q", "--bare", "mirror/lender.git")
+		l.git(l.top, "clone", "-q", "--shared", "mirror/lender.git", "app")
+		l.git(l.top, "init", "-q", "--bare", "fixture.git")
+		src := l.snapshot()
+		src.Now = now
+		made := l.fork(src, l.target("one"))
+		lends := slices.ContainsFunc(made.Left, func(left Left) bool { return left == Left{"mirror/lender.git", reasonLends} })
+		if !lends || len(made.Left) != 2 {
+			t.Errorf("left %v", made.Left)
+		}
+		if _, err := os.Stat(filepath.Join(made.Worktree, "fixture.git/HEAD")); err != nil {
+			t.Error(err)
+		}
+	}
 }
 
 // TestGitDirectoryWithoutDotGit: a Git directory that --git-dir or GIT_DIR names comes

@@ -24,6 +24,7 @@ const (
 	reasonNotAlong  = "its repository does not come along"
 	reasonInsideGit = "it lies in another repository, whose copy would not have it there"
 	reasonBorrows   = "it has objects of another repository (objects/info/alternates), which a copy would not have"
+	reasonLends     = "a repository whose objects another one borrows: no snapshot holds it"
 	reasonBroken    = "its .git is not a repository that can be read"
 )
 

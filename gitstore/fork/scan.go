@@ -100,6 +100,8 @@ type scanner struct {
 	snapshot  *listing
 	exclude   string // a directory that is passed over, "" for none
 
+	passed []string // directories that are shunned
+
 	names beneath.Listing // of the directory that is being listed
 	at    []byte          // the path that is being looked at
 }
@@ -250,6 +252,7 @@ func (s *scanner) list(dir *beneath.Dir, path string, above uint64) (listed, err
 				return l, err
 			}
 			if e.judged = true; e.verdict == shun {
+				s.passed = append(s.passed, string(s.at))
 				continue
 			}
 		}
