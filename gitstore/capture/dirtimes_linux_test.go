@@ -129,7 +129,7 @@ func TestWalkByTimes(t *testing.T) {
 			l.git(l.path("n"), "init", "-q", ".")
 			// Rules that are too long, and rule themselves out.
 			l.write("z/.gitignore", "f\n")
-			l.must(os.Truncate(l.path("z/.gitignore"), maxIgnoreFile+2))
+			l.must(os.Truncate(l.path("z/.gitignore"), MaxIgnoreFile+2))
 			l.write(".gitignore", "/z/.gitignore\n")
 			l.settleTimes("n", "z")
 			held := l.heldNow()

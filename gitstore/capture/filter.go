@@ -85,7 +85,7 @@ func (f *Filter) own(path string) *ownRules {
 		at := filepath.Join(dir, name)
 		state, err := stateOf(at, os.Lstat)
 		d.inputs = append(d.inputs, input{at, os.Lstat, state})
-		if err != nil || !state.regular || state.size > maxIgnoreFile {
+		if err != nil || !state.regular || state.size > MaxIgnoreFile {
 			continue
 		}
 		// Not through a link that has taken its place meanwhile.

@@ -88,7 +88,7 @@ func (n *nested) read(repo *usergit.Repository, rules *Rules, path string, old *
 	if err := n.note(exclude); err != nil {
 		return err
 	}
-	if data, err := usergit.ReadFile(exclude, maxIgnoreFile); err == nil {
+	if data, err := usergit.ReadFile(exclude, MaxIgnoreFile); err == nil {
 		n.exclude = string(data)
 	}
 	if err := n.note(filepath.Join(repo.GitDir, "index")); err != nil {

@@ -104,7 +104,7 @@ func (w *walker) source(s *scene, name string, old *ownRules) (source, bool, err
 	if err != nil {
 		return source{}, false, passable(err)
 	}
-	if st.Kind() != beneath.File || st.Size > maxIgnoreFile {
+	if st.Kind() != beneath.File || st.Size > MaxIgnoreFile {
 		return source{}, false, nil
 	}
 	stat := fingerprintOf(&st)
@@ -121,8 +121,8 @@ func (w *walker) source(s *scene, name string, old *ownRules) (source, bool, err
 	}
 	defer f.Close()
 	var content strings.Builder // as large as the file, and never copied
-	content.Grow(int(min(opened.Size, maxIgnoreFile)))
-	if _, err := io.Copy(&content, io.LimitReader(f, maxIgnoreFile)); err != nil {
+	content.Grow(int(min(opened.Size, MaxIgnoreFile)))
+	if _, err := io.Copy(&content, io.LimitReader(f, MaxIgnoreFile)); err != nil {
 		return source{}, false, passable(err)
 	}
 	src := source{name: name, stat: fingerprintOf(&opened), content: content.String()}

@@ -81,9 +81,9 @@ type fileState struct {
 	settled            bool // old enough when read for a later write to show
 }
 
-// maxIgnoreFile is the size over which Git does not read an ignore file
+// MaxIgnoreFile is the size over which Git does not read an ignore file
 // (PATTERN_MAX_FILE_SIZE in its dir.c).
-const maxIgnoreFile = 100 << 20
+const MaxIgnoreFile = 100 << 20
 
 // LoadRules reads the rules from outside the workspace: the user's excludes
 // file, info/exclude, the ignore files of the directories above the workspace up
@@ -326,10 +326,10 @@ func (r *Rules) read(path string, look lookFunc) (gitstore.Text, error) {
 		return "", err
 	}
 	r.inputs = append(r.inputs, input{path, look, state})
-	if !state.regular || state.size > maxIgnoreFile {
+	if !state.regular || state.size > MaxIgnoreFile {
 		return "", nil
 	}
-	data, err := usergit.ReadFile(path, maxIgnoreFile)
+	data, err := usergit.ReadFile(path, MaxIgnoreFile)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EISDIR) {
 		return "", nil
 	}

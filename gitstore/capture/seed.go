@@ -194,7 +194,7 @@ func indexed(user *objects.Reader, e *usergit.Entry) ([]byte, error) {
 
 // readAttributes reads an attribute file; without one there are no attributes.
 func readAttributes(path string) ([]byte, error) {
-	data, err := usergit.ReadFile(path, maxIgnoreFile)
+	data, err := usergit.ReadFile(path, MaxIgnoreFile)
 	var damaged *usergit.DamagedError
 	if errors.As(err, &damaged) || errors.Is(err, syscall.EISDIR) {
 		return nil, nil

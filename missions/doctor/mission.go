@@ -121,8 +121,10 @@ func (x *Examination) CheckWorkspace(ctx context.Context, m *projects.Mission) e
 	if problem != nil && !snapshots.HasFix(x.Result.Problems, problem.Fix) {
 		x.report(*problem, nil)
 	}
-	if problem := snapshots.IgnoredWorkspaceProblem(m); problem != nil {
-		x.report(*problem, nil)
+	for _, problem := range []*missions.Problem{snapshots.IgnoredWorkspaceProblem(m), snapshots.UnreadIgnoreProblem(m)} {
+		if problem != nil {
+			x.report(*problem, nil)
+		}
 	}
 	if missions.HasAgent(m.Lifecycle) {
 		for _, problem := range presence.UnkeptProblems(m) {

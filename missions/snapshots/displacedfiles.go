@@ -225,7 +225,7 @@ func isInWorkspace(m *projects.Mission, d StoredDisplaced) bool {
 // FileProblems names the files that are where nobody looks for them: in no snapshot, or in
 // records alone.
 func (tk *Taker) FileProblems(m *projects.Mission) (list []missions.Problem) {
-	for _, p := range []*missions.Problem{tk.BudgetProblem(m), displacedProblem(m), IgnoredWorkspaceProblem(m)} {
+	for _, p := range []*missions.Problem{tk.BudgetProblem(m), displacedProblem(m), IgnoredWorkspaceProblem(m), UnreadIgnoreProblem(m)} {
 		if p != nil {
 			list = append(list, *p)
 		}

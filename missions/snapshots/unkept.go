@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/capture"
 	"github.com/umbra-vcs/umbra/gitstore/documents"
 	"github.com/umbra-vcs/umbra/gitstore/ignore"
 	"github.com/umbra-vcs/umbra/gitstore/usergit"
@@ -55,6 +56,32 @@ func IgnoredWorkspaceProblem(m *projects.Mission) *missions.Problem {
 	return &missions.Problem{
 		Project: m.Project.Name, Mission: m.Name, Message: fmt.Sprintf("%s ignores the mission's workspace: what is in it is not kept", top),
 		Fix: fmt.Sprintf("a line %s in %s has it kept from now on", ignore.TakenIn(m.Binding.PathInRepo), filepath.Join(top, ".umbraignore")),
+	}
+}
+
+// UnreadIgnoreProblem names ignore files at the top of a mission's workspace that are too
+// large for Git, so that Umbra does not read them either; nil if there are none, or if the
+// mission is closed.
+func UnreadIgnoreProblem(m *projects.Mission) *missions.Problem {
+	if missions.StateOf(m.Lifecycle) == missions.StateClosed {
+		return nil
+	}
+	files := []string{filepath.Join(m.Binding.Workspace, ".gitignore"), filepath.Join(m.Binding.Workspace, ".umbraignore")}
+	if m.Binding.CommonDir != "" {
+		files = append(files, filepath.Join(m.Binding.CommonDir, "info", "exclude"))
+	}
+	var large []string
+	for _, file := range files {
+		if st, err := os.Lstat(file); err == nil && st.Mode().IsRegular() && st.Size() > capture.MaxIgnoreFile {
+			large = append(large, file)
+		}
+	}
+	if len(large) == 0 {
+		return nil
+	}
+	return &missions.Problem{
+		Project: m.Project.Name, Mission: m.Name, Fix: "make it smaller", Details: large,
+		Message: fmt.Sprintf("ignore files of more than 100 MiB are not read, as by Git, and what they leave out is captured: %s", strings.Join(large, ", ")),
 	}
 }
 
