@@ -101,6 +101,14 @@ func snapshotInTurn(p *projects.Project, name string, tip gitstore.ID, moment mi
 			return s, err
 		}
 	}
+	for _, after := range steps {
+		if after.K > moment.K && !after.PrunedAt.IsZero() {
+			return projects.NumberedSnapshot{}, projects.PrunedError(name, fmt.Sprintf("snapshot %d of turn %d", moment.K, moment.N), after.PrunedAt)
+		}
+		if after.K > moment.K {
+			break
+		}
+	}
 	return projects.NumberedSnapshot{}, missions.Errorf(missions.KindNotFound, fmt.Sprintf("it has %s@%d.%d to %s@%d.%d", name, moment.N, steps[0].K, name, moment.N, steps[len(steps)-1].K),
 		"turn %d of %s has no snapshot %d", moment.N, name, moment.K)
 }
