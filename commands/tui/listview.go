@@ -107,7 +107,8 @@ func (v listView) chapter(r row, width int) line {
 	if r.folded {
 		sign = "▸ "
 	}
-	name, prompt := fmt.Sprintf("turn %d", r.turn.n), v.o.Clean(r.prompt)
+	digits := len(missions.Itoa(v.missions.at().Turn)) // so that the prompts stand below each other
+	name, prompt := fmt.Sprintf("turn %-*d", digits, r.turn.n), v.o.Clean(r.prompt)
 	if r.turn.n == 0 {
 		name = "start"
 	}
@@ -121,9 +122,11 @@ func (v listView) chapter(r row, width int) line {
 	}
 	room := width - l.columns()
 	var facts line
-	for _, fact := range v.facts(r) {
+	for i, fact := range v.facts(r) {
 		if facts.columns()+ansi.StringWidth(fact.text)+min(ansi.StringWidth(prompt), leastPrompt)+2 <= room {
 			facts = append(facts, fact)
+		} else if i == 0 {
+			break // without how large its change is, a turn would look as if it had changed nothing
 		}
 	}
 	if prompt != "" {
