@@ -72,11 +72,14 @@ const cursorsField = "cursor_version"
 // isOtherAgents reports an event of another agent: Copilot CLI runs the hooks of a
 // project's .claude/settings.json, with Claude Code's names for its events and a
 // transcript of its own. The variables alone don't tell, since Claude Code may have been
-// started by such an agent: its transcript is STORE/projects/DIRECTORY/SESSION.jsonl.
+// started by such an agent: its transcript is STORE/projects/DIRECTORY/SESSION.jsonl. Nor
+// are they always there: whoever wraps a hook may have left them out.
 func isOtherAgents(env sessions.Environ, e sessions.Event) bool {
 	dir, name := filepath.Split(e.Transcript)
-	claudes := name == e.SessionID+".jsonl" && filepath.Base(filepath.Dir(filepath.Clean(dir))) == "projects"
-	return !claudes && slices.ContainsFunc(otherAgents, func(name string) bool { return env.Vars[name] != "" })
+	above := filepath.Base(filepath.Dir(filepath.Clean(dir)))
+	claudes := name == e.SessionID+".jsonl" && above == "projects"
+	copilots, qwens := name == "events.jsonl" && above == "session-state", filepath.Base(dir) == "chats"
+	return !claudes && (copilots || qwens || slices.ContainsFunc(otherAgents, func(name string) bool { return env.Vars[name] != "" }))
 }
 
 // check refuses what can't come from Claude Code: other agents' hooks look much
