@@ -111,7 +111,7 @@ func (e *Examiner) errandsFor(p *projects.Project, home errands) errands {
 // startApart starts the housekeeping of a project, unless some process is at it or was of no
 // use just now. Due says what that process does beside it; pushing is not what was of no use.
 func (e *Examiner) startApart(p *projects.Project, due errands, start func(dir string) error) (started bool) {
-	if !due.pushes && e.wasVain(p) {
+	if !due.pushes && e.wasVain(p) || e.isBeingPruned(p) {
 		return false
 	}
 	held, err := e.holdHousekeeping(p)
@@ -394,13 +394,18 @@ func packAndSweep(ctx context.Context, p *projects.Project, h *missions.Housekee
 func (e *Examiner) stopWhenPruned(ctx context.Context, p *projects.Project, stop context.CancelCauseFunc) {
 	const every = 200 * time.Millisecond
 	for projects.Sleep(ctx, every) == nil {
-		held, err := lock.Try(lock.PruningFile(e.Home.Dir, p.ID), lock.Shared, e.Self)
-		if errors.Is(err, lock.ErrHeld) {
-			stop(err)
+		if e.isBeingPruned(p) {
+			stop(&lock.HeldError{Path: lock.PruningFile(e.Home.Dir, p.ID)})
 			return
 		}
-		if err == nil {
-			_ = held.Release()
-		}
 	}
+}
+
+// isBeingPruned reports whether a process prunes a project now: housekeeping would be of no use.
+func (e *Examiner) isBeingPruned(p *projects.Project) bool {
+	held, err := lock.Try(lock.PruningFile(e.Home.Dir, p.ID), lock.Shared, e.Self)
+	if err == nil {
+		_ = held.Release()
+	}
+	return errors.Is(err, lock.ErrHeld)
 }

@@ -76,6 +76,17 @@ func TestHousekeepingApart(t *testing.T) {
 	if err := held.Release(); err != nil {
 		t.Fatal(err)
 	}
+	pruning, err := lock.Try(lock.PruningFile(b.local.Home.Dir, p.ID), lock.Exclusive, b.local.Self)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.write("a.txt", "four again\n")
+	if b.snapshot("four again"); len(started) > 1 {
+		t.Errorf("started beside a prune: %v", started)
+	}
+	if err := pruning.Release(); err != nil {
+		t.Fatal(err)
+	}
 
 	done, err := b.local.HousekeepWhenQuiet(t.Context(), p.Dir, time.Millisecond)
 	if err != nil || done.Problem != "" || done.Packed < 4_000 {
