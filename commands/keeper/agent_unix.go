@@ -21,7 +21,8 @@ import (
 // agent is a child that has the terminal. Where stdin is a terminal it is in a
 // process group of its own, in the foreground: Ctrl-C and Ctrl-Z reach it and
 // not its keeper, as a shell has it (glibc manual, "Implementing a Shell"). One that answers
-// without any terminal has a group of its own, too.
+// without any terminal has a group of its own where its keeper is alone in its session, so
+// that nobody who stops or kills the keeper's group means the agent.
 type agent struct {
 	cmd     *exec.Cmd
 	env     call.Env
@@ -52,7 +53,7 @@ func startAgent(env call.Env, stop func(), program string, argv []string, dir st
 			return nil, err
 		}
 	}
-	if a.tty < 0 && headless && !hasTerminal() {
+	if a.tty < 0 && headless && leadsSession() && !hasTerminal() {
 		a.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	}
 	// Without these the keeper would die of what is meant for the agent.
@@ -151,7 +152,9 @@ func (a *agent) wait() (int, error) {
 		case status.Stopped():
 			a.stopToo()
 		case status.Signaled():
-			a.endRest()
+			if status.Signal() == syscall.SIGKILL {
+				a.endRest()
+			}
 			a.takeBack(true)
 			return 128 + int(status.Signal()), nil
 		case status.Exited():
@@ -164,8 +167,9 @@ func (a *agent) wait() (int, error) {
 	}
 }
 
-// endRest ends what is left of an agent that was killed and waited for: the program of which
-// a script was the start, as npm's of Codex is.
+// endRest ends what is left of an agent that was waited for, and could not pass on the signal
+// that ended it: the program of which a script was the start, as npm's of Codex is. What an
+// agent leaves behind at any other signal (nohup) is its user's.
 func (a *agent) endRest() {
 	if !a.hasGroup() {
 		return
@@ -275,8 +279,8 @@ func (a *agent) handOver() {
 // has its terminal again, and goes on when the shell says so.
 func (a *agent) stopToo() {
 	if a.tty < 0 {
-		// The agent is in the keeper's process group: what stopped it has stopped the
-		// keeper too.
+		// The agent is in the keeper's process group, and what stopped it has stopped the
+		// keeper too; or the keeper is alone in its session, and no shell waits for it.
 		return
 	}
 	a.giveBack()
@@ -364,6 +368,12 @@ func (a *agent) ring() {
 // other screen, mouse reports, bracketed paste, keyboard modes, a hidden cursor,
 // and below the cursor the rest of its last picture.
 const sane = "\x1b[?1047l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?1004l\x1b[?2004l\x1b[<u\x1b[?25h\x1b[0m\x1b[J"
+
+// leadsSession reports whether this process began a session.
+func leadsSession() bool {
+	session, err := unix.Getsid(0)
+	return err == nil && session == os.Getpid()
+}
 
 // hasTerminal reports whether this process has a controlling terminal.
 func hasTerminal() bool {

@@ -18,14 +18,14 @@ import (
 
 // TestRestOfKilledAgent: of an agent that a script starts, and of which the script alone is
 // killed, nothing lives on, however it takes SIGTERM. What an agent has left running that ended
-// by itself does, and so does what has left its process group.
+// by itself or by another signal does, and so does what has left its process group.
 func TestRestOfKilledAgent(t *testing.T) {
 	t.Parallel()
-	if hasTerminal() {
+	if !leadsSession() || hasTerminal() {
 		again := exec.Command(os.Args[0], "-test.run=^TestRestOfKilledAgent$")
 		again.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 		if out, err := again.CombinedOutput(); err != nil {
-			t.Errorf("without a terminal: %v\n%s", err, out)
+			t.Errorf("in a session of its own: %v\n%s", err, out)
 		}
 		return
 	}
@@ -34,10 +34,12 @@ func TestRestOfKilledAgent(t *testing.T) {
 		ends    string // what the script does then
 		livesOn bool
 	}{
-		"killed":               {agent: `sh -c 'echo $$ >"$OUT.new"; mv "$OUT.new" "$OUT"; exec sleep 6000'`, ends: "kill -9 $$"},
-		"deaf":                 {agent: `sh -c 'trap "" TERM; echo $$ >"$OUT.new"; mv "$OUT.new" "$OUT"; exec sleep 6000'`, ends: "kill -9 $$"},
-		"ended by itself":      {agent: `sh -c 'echo $$ >"$OUT.new"; mv "$OUT.new" "$OUT"; exec sleep 6000'`, ends: "exit 3", livesOn: true},
-		"in another's session": {agent: `setsid sh -c 'echo $$ >"$OUT.new"; mv "$OUT.new" "$OUT"; exec sleep 6000'`, ends: "kill -9 $$", livesOn: true},
+		"killed":                 {agent: `sh -c 'echo $$ >"$OUT.new"; mv "$OUT.new" "$OUT"; exec sleep 6000'`, ends: "kill -9 $$"},
+		"deaf":                   {agent: `sh -c 'trap "" TERM; echo $$ >"$OUT.new"; mv "$OUT.new" "$OUT"; exec sleep 6000'`, ends: "kill -9 $$"},
+		"ended by itself":        {agent: `sh -c 'echo $$ >"$OUT.new"; mv "$OUT.new" "$OUT"; exec sleep 6000'`, ends: "exit 3", livesOn: true},
+		"left behind at SIGINT":  {agent: `sh -c 'echo $$ >"$OUT.new"; mv "$OUT.new" "$OUT"; exec sleep 6000'`, ends: "kill -INT $$; sleep 60", livesOn: true},
+		"left behind at SIGTERM": {agent: `nohup sh -c 'echo $$ >"$OUT.new"; mv "$OUT.new" "$OUT"; exec sleep 6000'`, ends: "kill -TERM $$", livesOn: true},
+		"in another's session":   {agent: `setsid sh -c 'echo $$ >"$OUT.new"; mv "$OUT.new" "$OUT"; exec sleep 6000'`, ends: "kill -9 $$", livesOn: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
