@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -109,8 +110,11 @@ func (k *killer) kill(v victim) {
 	if err := syscall.Kill(pid, syscall.SIGKILL); pid <= 0 || err != nil {
 		k.p.Fatalf("kill the %s, %d: %v", v, pid, err)
 	}
-	if v == keeperDies && k.terminal != nil {
+	switch {
+	case v == keeperDies && k.terminal != nil:
 		k.endsBy()
+	case v == agentDies: // what is looked at next is not to be what it has left on the screen
+		k.p.wait("the agent to end", func() bool { return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) })
 	}
 }
 
@@ -147,17 +151,32 @@ func (k *killer) keeper() int {
 // daemon too.
 func (k *killer) agent() int {
 	k.p.Helper()
-	lists, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", k.keeper()))
-	for _, name := range lists {
-		children, _ := os.ReadFile(name) // a thread may have ended
-		for _, word := range strings.Fields(string(children)) {
-			argv, _ := os.ReadFile(fmt.Sprintf("/proc/%s/cmdline", word))
-			if pid, err := strconv.Atoi(word); err == nil && !strings.Contains(string(argv), "\x00daemon\x00run\x00") {
-				return pid
-			}
+	for _, pid := range childrenOf(k.keeper()) {
+		if argv, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid)); !strings.Contains(string(argv), "\x00daemon\x00run\x00") {
+			return pid
 		}
 	}
 	return 0
+}
+
+// isAgent reports whether a process is the agent, or what npm's script of it has started.
+func (k *killer) isAgent(pid int) bool {
+	k.p.Helper()
+	agent := k.agent()
+	return agent != 0 && (pid == agent || slices.Contains(childrenOf(agent), pid))
+}
+
+func childrenOf(pid int) (children []int) {
+	lists, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
+	for _, name := range lists {
+		words, _ := os.ReadFile(name) // a thread may have ended
+		for _, word := range strings.Fields(string(words)) {
+			if child, err := strconv.Atoi(word); err == nil {
+				children = append(children, child)
+			}
+		}
+	}
+	return children
 }
 
 // settles waits until nothing that was cut off goes on, and returns the mission that has the
@@ -187,7 +206,7 @@ func (k *killer) holder() (holder string) {
 	for _, m := range asked[[]mission](k.p, "mission", "ls") {
 		switch {
 		case m.PID == 0:
-		case k.isHanding(m.ID) || m.State != "idle" || m.PID != k.agent() || holder != "":
+		case k.isHanding(m.ID) || m.State != "idle" || !k.isAgent(m.PID) || holder != "":
 			return ""
 		default:
 			holder = m.Name
