@@ -27,8 +27,9 @@ type GiveBackOptions struct {
 	Beside, Alone func(func() error) error
 	// Roots are snapshots and records that are written and not published.
 	Roots func() ([]gitstore.ID, error)
-	// Slice is for about how long others are made to wait at a time; 0 is 20 milliseconds.
-	Slice time.Duration
+	// Slice is for about how long others are made to wait at a time, 0 is 20 milliseconds; Pause
+	// is how long they have between two, 0 is 40.
+	Slice, Pause time.Duration
 }
 
 // giving is one GiveBack.
@@ -70,6 +71,9 @@ func GiveBack(ctx context.Context, s *shadow.Store, o GiveBackOptions) (bytes in
 	g := &giving{GiveBackOptions: o, ctx: ctx, store: s, held: held, known: map[gitstore.ID]bool{}}
 	if g.Slice == 0 {
 		g.Slice = 20 * time.Millisecond
+	}
+	if g.Pause == 0 {
+		g.Pause = 40 * time.Millisecond
 	}
 	if g.lost, err = KnownLost(s); err != nil {
 		return 0, err

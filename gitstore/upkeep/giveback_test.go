@@ -174,7 +174,7 @@ func TestGiveBackWhileSnapshotsAreTaken(t *testing.T) {
 			other := storetest.Must[*shadow.Store](t)(shadow.Open(s.Dir()))
 			defer other.Close()
 			o := unlocked()
-			o.Slice = slice
+			o.Slice, o.Pause = slice, time.Millisecond
 			calls := 0
 			o.Alone = func(fn func() error) error {
 				calls++
@@ -205,6 +205,30 @@ func TestGiveBackWhileSnapshotsAreTaken(t *testing.T) {
 			checkKept(t, s, kept)
 		})
 	}
+}
+
+// TestGiveBackLetsOthersIn: between two slices whoever waits for the repository has it.
+func TestGiveBackLetsOthersIn(t *testing.T) {
+	t.Parallel()
+	s, kept := cutOff(t, 30, 5)
+	o := unlocked()
+	o.Slice, o.Pause = time.Nanosecond, 5*time.Millisecond
+	var ended time.Time
+	calls := 0
+	o.Alone = func(fn func() error) error {
+		if between := time.Since(ended); calls > 0 && between < o.Pause {
+			t.Errorf("%s after it was let go it is wanted again", between)
+		}
+		calls++
+		err := fn()
+		ended = time.Now()
+		return err
+	}
+	storetest.Must[int64](t)(GiveBack(context.Background(), s, o))
+	if calls < 2 {
+		t.Errorf("it was wanted %d times", calls)
+	}
+	checkKept(t, s, kept)
 }
 
 // TestGiveBackKeepsNobodyWaiting: what has come while git packed was looked at before the

@@ -25,6 +25,12 @@ func (g *giving) removeInSlices() error {
 		if err = errors.Join(err, g.removeGone()); err != nil || len(g.old) == 0 {
 			return err
 		}
+		// Who waits looks for the lock every few milliseconds, and has its turn now.
+		select {
+		case <-g.ctx.Done():
+			return g.ctx.Err()
+		case <-time.After(g.Pause):
+		}
 	}
 }
 
