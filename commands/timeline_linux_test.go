@@ -238,6 +238,7 @@ func (s *screen) restores() {
 // editor.
 func (s *screen) opens() {
 	s.Helper()
+	s.sees("undo to one") // its row has come, and moves none of the others any more
 	s.keys("g", "j", "j")
 	s.sees("-delta", "+charlie")
 	s.keys("o")
