@@ -50,7 +50,7 @@ func runConfigEdit(c *call.Call, o configOptions) error {
 	if err := os.WriteFile(copied, before, 0o600); err != nil {
 		return errors.Join(missions.Errorf(missions.KindFailed, "", "make a copy to edit: %w", err), os.RemoveAll(dir))
 	}
-	after, err := editUntilValid(c, copied, o)
+	after, err := editUntilValid(c, copied, before, o)
 	switch {
 	case err != nil:
 	case bytes.Equal(before, after):
@@ -78,7 +78,7 @@ func keptCopy(c *call.Call, err error, copied string, before []byte) error {
 }
 
 // editUntilValid runs the editor until what it leaves makes sense, or its user gives up.
-func editUntilValid(c *call.Call, copied string, o configOptions) ([]byte, error) {
+func editUntilValid(c *call.Call, copied string, before []byte, o configOptions) ([]byte, error) {
 	for {
 		if err := c.Edit(copied); err != nil {
 			return nil, err
@@ -89,7 +89,7 @@ func editUntilValid(c *call.Call, copied string, o configOptions) ([]byte, error
 		}
 		wrong := settings.Check(text, o.project)
 		if wrong == nil && !o.project {
-			wrong = checkPlaces(c, copied, text)
+			wrong = checkPlaces(c, copied, before, text)
 		}
 		if wrong == nil {
 			return text, nil
@@ -106,11 +106,15 @@ func editUntilValid(c *call.Call, copied string, o configOptions) ([]byte, error
 	}
 }
 
-// checkPlaces refuses a configuration that names a place where none of its kind can be.
-func checkPlaces(c *call.Call, file string, text []byte) error {
+// checkPlaces refuses a configuration that newly names a place where none of its kind can be.
+// One that was named before may be a disk that is away.
+func checkPlaces(c *call.Call, file string, before, text []byte) error {
 	parsed, err := settings.Parse(file, text)
 	if err != nil {
 		return err
+	}
+	if was, err := settings.Parse(file, before); err == nil && was.Fork.Root == parsed.Fork.Root {
+		return nil
 	}
 	return checkForkRoot(c, parsed.Fork.Root)
 }

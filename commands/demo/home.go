@@ -112,7 +112,9 @@ export UMBRA_HOME CLAUDE_CONFIG_DIR PATH
 func (d demoHome) leaveScript() string {
 	return fmt.Sprintf(`# Ends the demo: . %[1]s/leave
 UMBRA_HOME=%[3]s %[4]s daemon stop
-cd "${UMBRA_DEMO_PWD-/}" 2>/dev/null || cd / || return
+case "$PWD/" in
+%[2]s/*) cd "${UMBRA_DEMO_PWD-/}" 2>/dev/null || cd / || return ;;
+esac
 rm -rf %[2]s
 if [ -n "${UMBRA_DEMO_PWD+set}" ]; then
 	PATH=$UMBRA_DEMO_PATH

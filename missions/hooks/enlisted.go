@@ -113,6 +113,9 @@ func (in *Installer) enlistServer(ctx context.Context, at HookPlace, r missions.
 	if err == nil && !slices.Equal(e.runs, command) {
 		err = errors.New("it is not in " + e.file + " afterwards")
 	}
+	if err != nil && !e.there { // or what its user adds later would count as Umbra's
+		err = errors.Join(err, in.noteEnlisted(ctx, e.file, nil))
+	}
 	if err != nil {
 		return e.there, e.failure(err)
 	}

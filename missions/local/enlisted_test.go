@@ -1,6 +1,7 @@
 package local
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -178,6 +179,25 @@ func TestToolsThatTheUserChanged(t *testing.T) {
 	b.names("installed again", b.install(), "wrapped", "your server of tools that is called umbra, as it is")
 	b.uninstall()
 	if after, _ := os.ReadFile(b.file); string(after) != changed {
+		t.Errorf("the servers are %s", after)
+	}
+}
+
+// TestToolsThatTheUserAddedAfterARefusal: the same server, added by the user where the agent had
+// refused Umbra, is the user's.
+func TestToolsThatTheUserAddedAfterARefusal(t *testing.T) {
+	t.Parallel()
+	b := newEnlistedBench(t, "claude")
+	refuse := filepath.Join(b.user, "refuse")
+	b.put(refuse, "")
+	b.names("refused", b.install(), "", "claude did not take Umbra's tools")
+	if err := os.Remove(refuse); err != nil {
+		t.Fatal(err)
+	}
+	own := fmt.Sprintf(`{"mcpServers": {"umbra": {"command": %q, "args": ["mcp"]}}}`, b.ask.Caller.Binary)
+	b.put(b.file, own)
+	b.uninstall()
+	if after, _ := os.ReadFile(b.file); string(after) != own {
 		t.Errorf("the servers are %s", after)
 	}
 }
