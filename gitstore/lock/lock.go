@@ -109,10 +109,19 @@ func Try(path string, mode Mode, owner Owner) (*Lock, error) {
 // that has ended already still tries once.
 func Wait(ctx context.Context, path string, mode Mode, owner Owner) (*Lock, error) {
 	const first, most = 200 * time.Microsecond, 10 * time.Millisecond
+	var waiting *os.File
+	defer func() {
+		if waiting != nil {
+			_ = release(waiting)
+		}
+	}()
 	for pause := first; ; pause = min(2*pause, most) {
 		l, err := Try(path, mode, owner)
 		if err == nil || !errors.Is(err, ErrHeld) {
 			return l, err
+		}
+		if waiting == nil {
+			waiting = waitInTurn(path)
 		}
 		if !sleep(ctx, pause/2+rand.N(pause)) {
 			return nil, held(path, context.Cause(ctx))

@@ -42,6 +42,9 @@ func perform(play string, args []string) error {
 		return countUnderLock(args[0], args[1], args[2])
 	case "hold":
 		return holdForever(args[0])
+	case "hold-after":
+		_, err := Wait(context.Background(), args[0], Shared, Self("waits"))
+		return err
 	}
 	return fmt.Errorf("no play %q", play)
 }

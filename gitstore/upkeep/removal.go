@@ -25,7 +25,7 @@ func (g *giving) removeInSlices() error {
 		if err = errors.Join(err, g.removeGone()); err != nil || len(g.old) == 0 {
 			return err
 		}
-		// Who waits looks for the lock every few milliseconds, and has its turn now.
+		// Who wants the repository now need not wait for it.
 		select {
 		case <-g.ctx.Done():
 			return g.ctx.Err()

@@ -198,23 +198,6 @@ func (c *chains) unreached(refs []gitstore.Ref, cuts map[gitstore.ID]gitstore.ID
 	return alone
 }
 
-// giveBack has what nothing leads to any more removed from the disk. The caller prunes alone.
-func (pr *Pruner) giveBack(ctx context.Context, c choice) (bytes int64, err error) {
-	p := c.project
-	return upkeep.GiveBack(ctx, p.Store, upkeep.GiveBackOptions{
-		Beside: func(fn func() error) error { return c.hold(ctx, pr.Desk, lock.Shared, fn) },
-		Alone: func(fn func() error) error {
-			return c.hold(ctx, pr.Desk, lock.Exclusive, func() error {
-				if err := pr.checkQuiet(c); err != nil {
-					return err
-				}
-				return fn()
-			})
-		},
-		Roots: func() ([]gitstore.ID, error) { return pr.unpublished(p) },
-	})
-}
-
 // checkQuiet is asked once nobody else can begin anything.
 func (pr *Pruner) checkQuiet(c choice) error {
 	if c.still != nil {
