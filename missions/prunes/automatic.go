@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"github.com/umbra-vcs/umbra/gitstore/disk"
@@ -252,6 +253,7 @@ func (pr *Pruner) giveBackInRoom(ctx context.Context, c choice) error {
 	if err != nil {
 		return err
 	}
+	c.said = &sync.Once{}
 	return c.alone(ctx, pr.Desk, func() error {
 		_, err := pr.giveBack(ctx, c)
 		return err

@@ -54,7 +54,7 @@ func (c choice) holdFile(ctx context.Context, d *projects.Desk, path string, mod
 		if by := (*lock.HeldError)(nil); errors.As(err, &by) && by.Holder != nil {
 			who = by.Holder.String()
 		}
-		missions.Notify(ctx, missions.Notice{Text: "waiting until " + who + " is done with " + c.project.Name})
+		c.sayOnce(ctx, "waiting until "+who+" is done with "+c.project.Name)
 		held, err = wait(longPatience)
 	}
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/umbra-vcs/umbra/gitstore"
@@ -86,6 +87,12 @@ type choice struct {
 	// begin is told how many snapshots are about to go, and what that gives back, and tells
 	// whether they do; nil: they do.
 	begin func(snapshots int, bytes int64) (bool, error)
+	said  *sync.Once // what it waits for
+}
+
+// sayOnce says what a pruning waits for that waits for the first time.
+func (c choice) sayOnce(ctx context.Context, text string) {
+	c.said.Do(func() { missions.Notify(ctx, missions.Notice{Text: text}) })
 }
 
 // includes reports whether a mission is to be pruned.
@@ -185,6 +192,7 @@ func (pr *Pruner) pruneProject(ctx context.Context, c choice, result *missions.P
 	if result.Preview {
 		return pr.planAndPrune(ctx, c, result)
 	}
+	c.said = &sync.Once{}
 	return c.alone(ctx, pr.Desk, func() error { return pr.planAndPrune(ctx, c, result) })
 }
 

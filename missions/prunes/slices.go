@@ -7,6 +7,8 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/lock"
 	"github.com/umbra-vcs/umbra/gitstore/upkeep"
+	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/projects"
 )
 
 // giveBack has what nothing leads to any more removed from the disk. The caller prunes alone.
@@ -19,16 +21,46 @@ func (pr *Pruner) giveBack(ctx context.Context, c choice) (bytes int64, err erro
 	})
 }
 
-// runSlice runs fn while nobody else has the project and no operation is under way. Whoever waits
-// for the project has it before.
+// runSlice runs fn while nobody else has the project and no operation is under way. It waits
+// until that is so: agents that work begin operations every now and then, and all that was
+// packed would be packed again.
 func (pr *Pruner) runSlice(ctx context.Context, c choice, fn func() error) error {
-	pr.giveWay(ctx, c)
-	return c.hold(ctx, pr.Desk, lock.Exclusive, func() error {
-		if err := pr.checkQuiet(c); err != nil {
+	const pause = 50 * time.Millisecond
+	most := longPatience
+	if c.still != nil { // nobody waits for it
+		most = patience
+	}
+	for began := time.Now(); ; {
+		busy, err := pr.trySlice(ctx, c, fn)
+		if busy == nil || err != nil {
 			return err
+		}
+		waited := time.Since(began)
+		if missions.AsError(busy).Kind != missions.KindBusy || waited > most {
+			return busy
+		}
+		if waited > silence {
+			c.sayOnce(ctx, "waiting until no operation is under way, to remove what was dropped of "+c.project.Name)
+		}
+		if err := projects.Sleep(ctx, pause); err != nil {
+			return err
+		}
+	}
+}
+
+// trySlice runs fn if no operation is under way, else busy says which one is.
+func (pr *Pruner) trySlice(ctx context.Context, c choice, fn func() error) (busy, err error) {
+	if busy = pr.checkNothingInFlight(); busy != nil { // nobody has to wait for that
+		return busy, nil
+	}
+	pr.giveWay(ctx, c)
+	err = c.hold(ctx, pr.Desk, lock.Exclusive, func() error {
+		if busy = pr.checkNothingInFlight(); busy != nil {
+			return nil
 		}
 		return fn()
 	})
+	return busy, err
 }
 
 // giveWay lets those have the project who wait for it. A process that was stopped while it waits
