@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/umbra-vcs/umbra/gitstore/documents"
 	"github.com/umbra-vcs/umbra/gitstore/usergit"
 )
 
@@ -129,8 +130,9 @@ func TestGitDirectoryMovedAside(t *testing.T) {
 	}
 }
 
-// TestWorkTreesInABareClone: of a bare clone with its work trees inside, these are files and
-// nothing else is, whether it is the workspace or lies in it, and also what comes later.
+// TestWorkTreesInABareClone: of a bare clone with its work trees inside, all is files but what
+// is Git's, whether it is the workspace or lies in it, also when the last of them is gone,
+// which Git then has no trace of.
 func TestWorkTreesInABareClone(t *testing.T) {
 	t.Parallel()
 	for _, at := range []string{"", "deep/app.git"} {
@@ -144,7 +146,11 @@ func TestWorkTreesInABareClone(t *testing.T) {
 			l.git(l.path(at), "worktree", "add", "-q", "-b", name, name)
 			l.write(under(name)+"/a", name)
 		}
-		l.scanner.Accept(l.walk()) // as long as it has no work tree, it is files
+		first := l.walk()
+		if _, ok := l.files(first)[under("HEAD")]; ok != (at != "") {
+			t.Errorf("%q without a work tree: HEAD captured %v", at, ok)
+		}
+		l.scanner.Accept(first)
 		add("main2")
 		add("feature/x")
 		want := map[string]string{under("main2/a"): "main2", under("feature/x/a"): "feature/x"}
@@ -152,10 +158,26 @@ func TestWorkTreesInABareClone(t *testing.T) {
 		l.git(l.path(under("main2")), "commit", "-q", "--allow-empty", "-m", "two")
 		l.write(under("main2/b"), "b")
 		l.write(under("feature/beside"), "no work tree's")
-		want[under("main2/b")] = "b"
+		want[under("main2/b")], want[under("feature/beside")] = "b", "no work tree's"
 		l.wantFiles(l.paths(under("HEAD"), under("refs/heads/main2"), under("objects/new"), under("main2/b"), under("feature/beside")), want)
 		add("later")
 		want[under("later/a")] = "later"
 		l.wantFiles(l.paths(under("worktrees/later"), under("later")), want)
+		for _, tree := range []string{"main2", "feature/x", "later"} {
+			l.git(l.path(at), "worktree", "remove", "--force", tree)
+		}
+		l.write(under("FETCH_HEAD"), "")
+		l.write(under("config.lock"), "")
+		want = map[string]string{under("feature/beside"): "no work tree's"}
+		gone := l.paths(under("worktrees"), under("main2"), under("feature/x"), under("later"), under("FETCH_HEAD"), under("config.lock"))
+		l.wantFiles(gone, want)
+		l.scanner.Accept(gone)
+		l.wantFiles(l.paths(under("HEAD"), under("refs/heads/main2")), want)
+		l.wantFiles(l.walk(), want)
+		l.scanner = NewScanner(l.scanner.workspace)
+		l.wantFiles(l.capture(Dirty{All: true}, Options{Held: NewHeld(nil).LeavingOut(documents.NewSkippedSet(gone.Skipped))}), want)
+		l.write(under("main2/a"), "put back")
+		want[under("main2/a")] = "put back"
+		l.wantFiles(l.paths(under("main2/a")), want)
 	}
 }

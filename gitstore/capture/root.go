@@ -199,12 +199,12 @@ func gitsPart(dir, below string) bool {
 	namesWorkTree := func() bool { return usergit.NamesWorkTree(dir) }
 	first, _, _ := strings.Cut(below, "/")
 	switch {
-	case !has("HEAD") || !has("objects") || !has("refs"):
+	case !isGitDirectory(has):
 		return false
 	case below == "":
 		return histories.Keeps("", has, namesWorkTree) && len(workTrees(dir)) == 0
 	}
-	return slices.Contains(gitsOwn, first) || has("index") || namesWorkTree()
+	return isGits(first) || has("index") || namesWorkTree()
 }
 
 // inSystemDirectory reports whether a path is in a directory of the system's alone. Users

@@ -57,8 +57,7 @@ type place struct {
 	stable bool            // the rules above are those that the old nodes were made by
 	device uint64          // of the directory above
 	system fileSystem      // of the directory above
-	// only are the work trees that are captured of a git directory, nil elsewhere.
-	only []string
+	git    *gitPlace       // nil where Git owns nothing
 }
 
 // child is the place of a subdirectory.
@@ -66,7 +65,7 @@ func (s *scene) child(name string) *place {
 	return &place{
 		path: treepath.Join(s.at.path, name), name: name, depth: s.at.depth + 1,
 		parent: s.matcher, repo: s.repo, stable: s.stable, device: s.device, system: s.system,
-		only: below(s.at.only, name),
+		git: s.at.git.child(name),
 	}
 }
 
@@ -88,7 +87,7 @@ type scene struct {
 const Deepest = 2048
 
 // open begins a visit: it proves that the directory is one to be listed.
-func (w *walker) open(at *place, here directory) (*scene, error) {
+func (w *walker) open(at *place, here directory, old *node) (*scene, error) {
 	if at.depth > Deepest {
 		return nil, &skipError{documents.ReasonDepth}
 	}
@@ -103,8 +102,7 @@ func (w *walker) open(at *place, here directory) (*scene, error) {
 		}
 	}
 	if slices.Contains(w.reserved.known, here.st.Identity()) {
-		at.only = w.workTrees(at.path)
-		if at.depth > 0 && at.only == nil {
+		if at.git = w.gitPlace(at, old); at.git == nil {
 			return nil, &skipError{documents.ReasonReserved}
 		}
 	}
@@ -184,7 +182,7 @@ func (w *walker) full(at *place, here directory, old *node, dirty *dirtyTree) (*
 	if err := w.ctx.Err(); err != nil {
 		return nil, err
 	}
-	s, err := w.open(at, here)
+	s, err := w.open(at, here, old)
 	if err != nil {
 		return nil, err
 	}
@@ -218,8 +216,8 @@ func (w *walker) list(s *scene, old *node, dirty *dirtyTree) (*sheet, error) {
 	if err := w.names(s, names, old, dirty); err != nil {
 		return nil, err
 	}
-	if s.at.only == nil && w.keepsHistory(s, names) {
-		if s.at.only = w.workTrees(s.at.path); s.at.only == nil {
+	if s.at.git == nil && w.keepsHistory(s, names, old) {
+		if s.at.git = w.gitPlace(s.at, old); s.at.git == nil {
 			return nil, &skipError{documents.ReasonHistory}
 		}
 	}
@@ -261,7 +259,7 @@ func (w *walker) name(s *scene, names *beneath.Listing, i int, sheet *sheet, dir
 	} else {
 		name = string(names.Name(i))
 	}
-	if s.at.only != nil && !leads(s.at.only, name) {
+	if s.at.git.leavesOut(name) {
 		sheet.add(skippedEntryOf(name, documents.ReasonReserved, nil), false, was)
 		return nil
 	}

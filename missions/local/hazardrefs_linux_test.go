@@ -87,6 +87,50 @@ func TestRefsThatOtherClientsRead(t *testing.T) {
 	hazards.Held(t, hazards.H17, "each ref that Umbra makes, in the user's repository (a fork's branch) and in its own, is a commit under a name of at most 100 bytes")
 }
 
+// branchIn puts a branch with a commit of its own into a git directory of the workspace.
+func (b *testBench) branchIn(gitDir, branch string) {
+	b.Helper()
+	tree := strings.TrimSpace(b.git("-C", gitDir, "hash-object", "-w", "-t", "tree", "/dev/null"))
+	commit := strings.TrimSpace(b.git("-C", gitDir, "commit-tree", tree, "-m", branch))
+	b.git("-C", gitDir, "update-ref", "refs/heads/"+branch, commit)
+}
+
+// TestBareCloneAfterItsWorkTrees: when the last work tree in a bare clone is gone, a restore
+// brings its files back, and takes none of the clone's branches.
+func TestBareCloneAfterItsWorkTrees(t *testing.T) {
+	t.Parallel()
+	for _, at := range []string{".", "deep/app.git"} {
+		t.Run(at, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t)
+			b.write("deep/a", "a")
+			b.git("init", "-q", "--bare", at)
+			b.branchIn(at, "main")
+			b.git("-C", at, "worktree", "add", "-q", "w", "main")
+			b.write(at+"/w/a", "kept\n")
+			b.mission("work")
+			b.git("-C", at, "worktree", "remove", "--force", "w")
+			gone := b.snapshot("gone")
+			if b.exists(at + "/worktrees") {
+				t.Fatal("git has kept what it knows of work trees")
+			}
+			b.branchIn(at, "later")
+			b.restore("work@start")
+			if b.read(at+"/w/a") != "kept\n" {
+				t.Errorf("the work tree's file is %q", b.read(at+"/w/a"))
+			}
+			b.restore(gone.ID)
+			if b.exists(at + "/w/a") {
+				t.Error("the file stays where a snapshot has none")
+			}
+			if refs := b.git("-C", at, "for-each-ref"); !strings.Contains(refs, "refs/heads/later") || !strings.Contains(refs, "refs/heads/main") {
+				t.Errorf("a restore took branches away: %q", refs)
+			}
+			b.healthy()
+		})
+	}
+}
+
 // TestOddRepositories: repositories that hold part of their history, keep their refs
 // another way or have no directory of files of their own.
 func TestOddRepositories(t *testing.T) {
@@ -135,7 +179,13 @@ func TestOddRepositories(t *testing.T) {
 			b.write("a.txt", "changed\n")
 			b.remove("sub")
 			changed := b.snapshot("changed")
+			if b.exists("refs") {
+				b.branchIn(".", "later")
+			}
 			b.restore("work@start")
+			if b.exists("refs") && !strings.Contains(b.git("for-each-ref"), "refs/heads/later") {
+				t.Error("a restore took a branch away")
+			}
 			if b.read("a.txt") != "2\n" || b.read("sub/b.txt") != "2\n" || b.cat(changed.ID, "a.txt") != "changed\n" {
 				t.Errorf("a %q, b %q, changed %q", b.read("a.txt"), b.read("sub/b.txt"), b.cat(changed.ID, "a.txt"))
 			}

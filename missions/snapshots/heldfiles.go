@@ -29,7 +29,11 @@ func (ws *WorkspaceCache) heldBefore(m *projects.Mission) *capture.Held {
 	if m.Tip == nil {
 		return capture.NoHeld().Withholding(withheld)
 	}
-	return heldBeside(m.Project.Store, known, m.Tip.Tree).Withholding(withheld)
+	held := heldBeside(m.Project.Store, known, m.Tip.Tree).Withholding(withheld)
+	if known.IsZero() {
+		held = held.LeavingOut(RecordedSkipped(m.Project, m.Tip))
+	}
+	return held
 }
 
 // heldBeside are the files and links of a snapshot's tree that another tree lacks.

@@ -1,0 +1,108 @@
+package capture
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/umbra-vcs/umbra/gitstore/documents"
+	"github.com/umbra-vcs/umbra/gitstore/treepath"
+	"github.com/umbra-vcs/umbra/gitstore/usergit"
+)
+
+// gitPlace is a git directory that is the workspace, or has work trees in it, or a
+// directory of Git's in there that leads to one of the work trees.
+type gitPlace struct {
+	top   bool     // the git directory itself: others may have files in it
+	trees []string // the work trees in here
+}
+
+// leavesOut tells whether a name in there is Git's, and no way to a work tree.
+func (g *gitPlace) leavesOut(name string) bool {
+	return g != nil && (!g.top || isGits(name)) &&
+		!slices.ContainsFunc(g.trees, func(tree string) bool { return treepath.Covers(name, tree) })
+}
+
+// child is a directory in there, nil if Git does not own it.
+func (g *gitPlace) child(name string) *gitPlace {
+	if g == nil || g.top && !isGits(name) || slices.Contains(g.trees, name) {
+		return nil
+	}
+	c := &gitPlace{}
+	for _, tree := range g.trees {
+		if rest, ok := strings.CutPrefix(tree, name+"/"); ok {
+			c.trees = append(c.trees, rest)
+		}
+	}
+	return c
+}
+
+// gitNames are what Git, and tools for it, call what they keep in a git directory:
+// gitrepository-layout(5).
+var gitNames = []string{
+	"HEAD", "annex", "branches", "branchless", "cloneurl", "commondir", "config", "config.worktree", "description", "fsmonitor--daemon",
+	"fsmonitor--daemon.ipc", "gc.log", "gc.pid", "git-daemon-export-ok", "gitbutler", "gitdir", "hooks", "index", "info", "lfs", "logs", "modules",
+	"objects", "packed-refs", "rebase-apply", "rebase-merge", "refs", "reftable", "rr-cache", "sequencer", "shallow", "sl", "subtree-cache",
+	"svn", "worktrees",
+}
+
+// isGits tells whether an entry of a git directory is Git's by its name. So is what Git is
+// about to put in its place (config.lock), and FETCH_HEAD, COMMIT_EDITMSG and their like.
+func isGits(name string) bool {
+	name = strings.TrimSuffix(strings.TrimSuffix(name, ".lock"), ".new")
+	capitals := strings.Contains(name, "_") && strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_") == ""
+	return capitals || slices.Contains(gitNames, name) || strings.HasPrefix(name, "sharedindex.") || strings.HasPrefix(name, "shallow_")
+}
+
+// gitPlace is what a git directory is to a walk, nil if all in it is to be left out.
+func (w *walker) gitPlace(at *place, old *node) *gitPlace {
+	trees := workTrees(filepath.Join(w.root.Path(), filepath.FromSlash(at.path)))
+	if at.depth > 0 && len(trees) == 0 && !w.hadWorkTrees(at.path, old) {
+		return nil
+	}
+	return &gitPlace{top: true, trees: trees}
+}
+
+// hadWorkTrees tells whether a directory was a git directory with work trees in it when it
+// was captured last. Git forgets that with the last of them.
+func (w *walker) hadWorkTrees(path string, old *node) bool {
+	return old.leavesOutGit() || w.base == nil && w.held != nil && w.held.leavesOutGit(path)
+}
+
+func (n *node) leavesOutGit() bool {
+	e := n.lookup("HEAD")
+	return e != nil && e.kind == kindSkipped && e.skipReason() == documents.ReasonReserved
+}
+
+// workTrees are the linked work trees of a git directory that lie in it, as those of a bare
+// clone do that somebody works in.
+func workTrees(gitDir string) (list []string) {
+	gitDir, err := filepath.EvalSymlinks(gitDir)
+	if err != nil {
+		return nil
+	}
+	entries, _ := os.ReadDir(filepath.Join(gitDir, "worktrees")) // there need be none
+	for _, e := range entries {
+		admin := filepath.Join(gitDir, "worktrees", e.Name())
+		data, err := usergit.ReadFile(filepath.Join(admin, "gitdir"), unix.PathMax)
+		if err != nil {
+			continue
+		}
+		at := filepath.Dir(strings.TrimRight(string(data), "\r\n"))
+		if !filepath.IsAbs(at) {
+			at = filepath.Join(admin, at)
+		}
+		if at, err = filepath.EvalSymlinks(at); err != nil {
+			continue
+		}
+		inside, ok := strings.CutPrefix(at, strings.TrimSuffix(gitDir, "/")+"/")
+		first, _, _ := strings.Cut(inside, "/")
+		if ok && !isGits(first) {
+			list = append(list, inside)
+		}
+	}
+	return list
+}
