@@ -1,6 +1,7 @@
 package capture
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -78,12 +79,14 @@ func (n *node) leavesOutGit() bool {
 }
 
 // workTrees are the linked work trees of a git directory that lie in it, as those of a bare
-// clone do that somebody works in.
+// clone do that somebody works in. Of one that was moved by hand Git has the old place: if
+// there is such a place, what leads to the git directory is looked for.
 func workTrees(gitDir string) (list []string) {
 	gitDir, err := filepath.EvalSymlinks(gitDir)
 	if err != nil {
 		return nil
 	}
+	moved := false
 	entries, _ := os.ReadDir(filepath.Join(gitDir, "worktrees")) // there need be none
 	for _, e := range entries {
 		admin := filepath.Join(gitDir, "worktrees", e.Name())
@@ -91,18 +94,45 @@ func workTrees(gitDir string) (list []string) {
 		if err != nil {
 			continue
 		}
-		at := filepath.Dir(strings.TrimRight(string(data), "\r\n"))
+		at := strings.TrimRight(string(data), "\r\n")
 		if !filepath.IsAbs(at) {
 			at = filepath.Join(admin, at)
 		}
-		if at, err = filepath.EvalSymlinks(at); err != nil {
+		if _, err = os.Lstat(at); err == nil {
+			at, err = filepath.EvalSymlinks(filepath.Dir(at))
+		}
+		if err != nil {
+			moved = true
 			continue
 		}
-		inside, ok := strings.CutPrefix(at, strings.TrimSuffix(gitDir, "/")+"/")
-		first, _, _ := strings.Cut(inside, "/")
-		if ok && !isGits(first) {
+		if inside, ok := strings.CutPrefix(at, strings.TrimSuffix(gitDir, "/")+"/"); ok {
 			list = append(list, inside)
 		}
 	}
+	if moved {
+		list = append(list, findWorkTrees(gitDir)...)
+	}
+	return list
+}
+
+// findWorkTrees looks for directories with a .git file that leads to a git directory which
+// they are in. Where that may have any number of files of its own, nobody has work trees.
+func findWorkTrees(gitDir string) (list []string) {
+	_ = filepath.WalkDir(gitDir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.IsDir() || path == gitDir {
+			return nil // what can't be read has none that could be captured
+		}
+		inside, _ := filepath.Rel(gitDir, path)
+		if slices.Contains([]string{"annex", "lfs", "logs", "modules", "objects", "refs", "worktrees"}, inside) {
+			return fs.SkipDir
+		}
+		if _, err := os.Lstat(filepath.Join(path, gitName)); err != nil {
+			return nil
+		}
+		if repo, err := usergit.At(path); err == nil && repo.Linked && repo.CommonDir == gitDir {
+			list = append(list, inside)
+		}
+		return fs.SkipDir
+	})
 	return list
 }

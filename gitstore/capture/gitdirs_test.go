@@ -181,3 +181,39 @@ func TestWorkTreesInABareClone(t *testing.T) {
 		l.wantFiles(l.paths(under("main2/a")), want)
 	}
 }
+
+// TestWorkTreesAnywhereInABareClone: a work tree is files also where Git keeps things of its
+// own, and where somebody has moved it by hand, so that Git has its old place.
+func TestWorkTreesAnywhereInABareClone(t *testing.T) {
+	t.Parallel()
+	for _, at := range []string{"", "deep/app.git"} {
+		l := newLab(t, Settings{})
+		source := t.TempDir()
+		l.git(source, "init", "-q", "-b", "trunk")
+		l.git(source, "commit", "-q", "--allow-empty", "-m", "one")
+		l.git(l.root, "clone", "-q", "--bare", source, l.path(at))
+		under := func(name string) string { return strings.TrimPrefix(at+"/"+name, "/") }
+		want := map[string]string{}
+		for _, name := range []string{"branches/x", "hooks/fix/deep", "logs/y", "main"} {
+			l.git(l.path(at), "worktree", "add", "-q", "-b", "for-"+strings.ReplaceAll(name, "/", "-"), name)
+			l.write(under(name)+"/a", name)
+			want[under(name+"/a")] = name
+		}
+		l.write(under("branches/y"), "Git's")
+		l.wantFiles(l.walk(), want)
+		for from, to := range map[string]string{"main": "moved", "branches/x": "branches/moved"} {
+			l.must(os.Rename(l.path(under(from)), l.path(under(to))))
+			want[under(to+"/a")] = want[under(from+"/a")]
+			delete(want, under(from+"/a"))
+		}
+		l.wantFiles(l.walk(), want)
+		for _, place := range []string{"branches/moved/k", "moved/k"} {
+			if inGitDirectory(l.path(under(place))) {
+				t.Errorf("%s is refused", place)
+			}
+		}
+		if !inGitDirectory(l.path(under("branches/k"))) {
+			t.Error("branches/k is not refused")
+		}
+	}
+}

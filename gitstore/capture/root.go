@@ -13,6 +13,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
 	"github.com/umbra-vcs/umbra/gitstore/histories"
+	"github.com/umbra-vcs/umbra/gitstore/treepath"
 	"github.com/umbra-vcs/umbra/gitstore/usergit"
 )
 
@@ -204,7 +205,8 @@ func gitsPart(dir, below string) bool {
 	case below == "":
 		return histories.Keeps("", has, namesWorkTree) && len(workTrees(dir)) == 0
 	}
-	return isGits(first) || has("index") || namesWorkTree()
+	inWorkTree := slices.ContainsFunc(workTrees(dir), func(tree string) bool { return treepath.Covers(tree, below) })
+	return !inWorkTree && (isGits(first) || has("index") || namesWorkTree())
 }
 
 // inSystemDirectory reports whether a path is in a directory of the system's alone. Users
