@@ -236,14 +236,14 @@ func waitingText(m *projects.Mission) string {
 // newest snapshot is forked. whole says that the agent has rewritten the conversation,
 // so that all of it is to be compared.
 func (f *Forker) takeSourceSnapshot(ctx context.Context, m *projects.Mission, whole bool) (addresses.ResolvedMoment, error) {
-	place, err := projects.DirectoryIdentity(m.Binding.Workspace)
 	if m.Remote != "" {
 		return addresses.MomentBack(m, m.Tip.ID, 0)
 	}
 	if moved := m.Whereabouts(""); moved != "" {
 		return addresses.ResolvedMoment{}, m.MovedError(moved)
 	}
-	if m.Binding.Workspace == "" || err != nil || !m.Binding.Identity.Is(place) {
+	m, err := f.InPlace(ctx, m)
+	if err != nil || m.IsWorkspaceGone() {
 		missions.Notify(ctx, missions.Notice{Text: fmt.Sprintf("the workspace of %s is not there: forking from its newest snapshot", m.Name)})
 		return addresses.MomentBack(m, m.Tip.ID, 0)
 	}

@@ -36,6 +36,9 @@ func (l *Lander) PlanLanding(ctx context.Context, r missions.LandingRequest) (pl
 	if moved := m.Whereabouts(r.Caller.Cwd); moved != "" {
 		return plan, m.MovedError(moved)
 	}
+	if m, err = l.InPlace(ctx, m); err != nil {
+		return plan, err
+	}
 	if m.IsWorkspaceGone() {
 		return plan, missions.Errorf(missions.KindNotFound, "umbra mission resume "+m.Name+" makes it again", "the workspace of %s is not there", m.Name)
 	}
