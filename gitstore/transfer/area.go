@@ -47,10 +47,7 @@ func Open(s *shadow.Store) (*Area, error) {
 		return nil, err
 	}
 	a := &Area{store: s}
-	if a.dir, err = os.MkdirTemp(above, "area-"); err != nil {
-		return nil, err
-	}
-	if a.held, err = flock.Hold(a.dir, os.O_RDONLY, unix.LOCK_EX); err == nil {
+	if err = a.makeDir(above); err == nil {
 		err = a.fill()
 	}
 	if err != nil {
@@ -58,6 +55,21 @@ func Open(s *shadow.Store) (*Area, error) {
 		return nil, fmt.Errorf("make a place for git: %w", err)
 	}
 	return a, nil
+}
+
+// makeDir makes and holds the area's directory. Who clears what others have left may take it in
+// between: then it makes another.
+func (a *Area) makeDir(above string) (err error) {
+	for {
+		if a.dir, err = os.MkdirTemp(above, "area-"); err != nil {
+			return err
+		}
+		a.held, err = flock.Hold(a.dir, os.O_RDONLY, unix.LOCK_EX)
+		if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, unix.EWOULDBLOCK) {
+			return err
+		}
+		_ = os.Remove(a.dir)
+	}
 }
 
 // clear removes areas whose process is gone.
@@ -84,11 +96,14 @@ func eachLeft(above string, fn func(path string) error) error {
 	return nil
 }
 
-// Left lists the areas whose process is gone.
+// Left lists the areas whose process is gone. One that is empty may have been made just now.
 func Left(s *shadow.Store) (paths []string, err error) {
 	err = eachLeft(filepath.Join(s.Dir(), areaDir), func(path string) error {
-		paths = append(paths, path)
-		return nil
+		in, err := os.ReadDir(path)
+		if len(in) > 0 {
+			paths = append(paths, path)
+		}
+		return gitstore.Ignoring(err, fs.ErrNotExist)
 	})
 	return paths, err
 }

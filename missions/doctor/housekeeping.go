@@ -369,7 +369,7 @@ func (e *Examiner) packUntilPruned(ctx context.Context, p *projects.Project, h *
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	go e.stopWhenPruned(ctx, p, stop)
-	err := errors.Join(e.rooms.Remotes.SweepTransfers(), packAndSweep(ctx, p, h))
+	err := errors.Join(e.rooms.Remotes.ClearTransfers(p), packAndSweep(ctx, p, h))
 	if cause := context.Cause(ctx); err != nil && errors.Is(cause, lock.ErrHeld) {
 		return cause
 	}

@@ -20,15 +20,18 @@ func (c *Carrier) LeftTransfers(p *projects.Project) []missions.Finding {
 	if err == nil {
 		problem.Message = "a push, fetch, export or import was killed and has left " + left[0]
 	}
-	return []missions.Finding{{Problem: problem, Mend: func() error { return transfer.Clear(p.Store) }}}
+	return []missions.Finding{{Problem: problem, Mend: func() error { return c.ClearTransfers(p) }}}
 }
 
-// SweepTransfers removes that of all projects: what was decrypted is there in clear.
+// ClearTransfers removes that: what was decrypted is there in clear.
+func (c *Carrier) ClearTransfers(p *projects.Project) error { return transfer.Clear(p.Store) }
+
+// SweepTransfers removes that of all projects.
 func (c *Carrier) SweepTransfers() error {
 	all, _ := c.AllProjects() // doctor says what is wrong
 	var errs []error
 	for _, p := range all {
-		errs = append(errs, transfer.Clear(p.Store))
+		errs = append(errs, c.ClearTransfers(p))
 	}
 	return errors.Join(errs...)
 }
