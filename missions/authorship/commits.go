@@ -32,9 +32,6 @@ func (s *search) settleByCommits(v version, lines lineMap) error {
 	if err != nil {
 		return err
 	}
-	if file.blob == v.blob {
-		same = kept{}
-	}
 	for line, asked := range lines {
 		was, ok := same.line(line)
 		if !ok || was > len(file.commits) {

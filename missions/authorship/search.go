@@ -249,9 +249,8 @@ func (s *search) olderVersions(v version, path string) (older []version, err err
 // with git blame -M.
 const tellingText = 20
 
-// passByContent passes on lines that were put into the file as they had been in it before,
-// or another one, at a path, in this mission or another: by a merge, a promotion, or the user's own
-// git.
+// passByContent passes on lines that a file at a path had before, in any mission. A merge, a
+// promotion or the user's own git put them into this version.
 func (s *search) passByContent(v version, path string, lines lineMap) error {
 	older, err := s.olderVersions(v, path)
 	if err != nil {
@@ -367,6 +366,9 @@ func (k kept) runs(text []string, wanted lineMap) (list []run) {
 
 // olderLines compares two versions, with git.
 func (s *search) olderLines(old, now gitstore.ID) (kept, error) {
+	if old == now {
+		return kept{}, nil
+	}
 	from, err := s.treeOf(old)
 	if err != nil {
 		return kept{}, err

@@ -132,6 +132,31 @@ func TestBlameOfDoubledLines(t *testing.T) {
 	c.wantBlame("doubled", missions.BlameRequest{Path: "a.txt"}, "HEAD=between", first+"=1", second+"=1", "more of it=2", first+"=1", second+"=1")
 }
 
+// TestBlameOfRenamedWithoutEdit: what a fork wrote is of the fork, also when the file got
+// another name meanwhile and nothing else.
+func TestBlameOfRenamedWithoutEdit(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	old := "one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\n"
+	b.write("a.txt", old)
+	b.mission("m")
+	made, err := b.local.Fork(context.Background(), missions.ForkRequest{Caller: b.caller(), From: "m", Name: "child"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.writeIn(made.Missions[0].Workspace, "a.txt", old+"by the child\n")
+	b.remove("a.txt")
+	b.write("b.txt", old)
+	b.snapshot("renamed")
+	if _, err := b.local.Promote(context.Background(), missions.PromoteRequest{Caller: b.caller(), Fork: "child"}); err != nil {
+		t.Fatal(err)
+	}
+	r, err := b.local.Blame(context.Background(), missions.BlameRequest{Caller: b.caller(), Path: "b.txt"})
+	if err != nil || len(r.Lines) != 9 || r.Lines[8].Mission != "child" || r.Lines[0].By != missions.AuthorUnknown {
+		t.Errorf("%+v, %v", r.Lines, err)
+	}
+}
+
 // TestBlameOfRemovedFork: what a fork wrote that was promoted, and removed since, is still of
 // that fork.
 func TestBlameOfRemovedFork(t *testing.T) {

@@ -119,11 +119,13 @@ func (l *ledger) edit(c *talker, writer string) {
 		lines = slices.Replace(lines, at, min(len(lines), at+1+l.random.IntN(2)), l.block(writer, 1+l.random.IntN(3))...)
 	case kind < 15 && len(lines) > 8:
 		lines = slices.Delete(lines, min(at, len(lines)-2), min(at+2, len(lines)))
-	case kind < 17:
+	case kind < 17: // every other time without an edit
 		l.lines++
 		to := fmt.Sprintf("src/renamed%d.go", l.lines)
 		c.remove(name)
-		name, lines = to, slices.Insert(lines, at, l.block(writer, 1)...)
+		if name = to; l.lines%2 == 0 {
+			lines = slices.Insert(lines, at, l.block(writer, 1)...)
+		}
 	case kind == 17 && len(l.files(c)) < 8 && writer != yours: // and there is a snapshot before the next edit
 		l.lines++
 		name = fmt.Sprintf("src/copy%d.go", l.lines)
