@@ -38,6 +38,7 @@ type model struct {
 	leaving  *Launch // what takes the terminal
 	note     string  // the last line, until the next key
 	problem  bool    // the note is bad news
+	figures  bool    // the note says how far something is
 }
 
 func newModel(ctx context.Context, o Options) model {
@@ -59,7 +60,7 @@ func (m model) Init() tea.Cmd { return m.askMissions(true) }
 func (m *model) at() missions.Mission { return m.missions.at() }
 
 // say shows a note.
-func (m *model) say(text string) { m.note, m.problem = text, false }
+func (m *model) say(text string) { m.note, m.problem, m.figures = text, false, false }
 
 // mostTold is how many lines of what was done are shown.
 const mostTold = 6
@@ -76,7 +77,7 @@ func (m *model) tell(said []string) {
 // fail shows what went wrong and what to type.
 func (m *model) fail(err error) {
 	e := missions.AsError(err)
-	m.note, m.problem = m.o.Clean(e.Message), true
+	m.note, m.problem, m.figures = m.o.Clean(e.Message), true, false
 	if e.Hint != "" {
 		m.note += " (" + m.o.Clean(e.Hint) + ")"
 	}

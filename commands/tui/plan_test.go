@@ -245,6 +245,21 @@ func TestPlanLate(t *testing.T) {
 	x.misses("late")
 }
 
+// Figures of how far a plan is are gone once it is there, so that its keys are seen; what is
+// read each second takes them away no sooner.
+func TestPlanFigures(t *testing.T) {
+	s := world(4)
+	s.plan = missions.RestoreResult{Create: []string{"a"}}
+	x := begin(t, s, 100, 24)
+	next, cmd := x.model.Update(tea.KeyPressMsg(tea.Key{Code: 'u', Text: "u"}))
+	x.model = next.(model)
+	x.send(noticed(missions.Notice{Text: "looking through /w", Done: 5000, Unit: "files"}))
+	x.send(listed{missions: x.model.missions.all})
+	x.sees("looking through /w")
+	x.follow(cmd)
+	x.sees("undo would:", "enter does it").misses("looking through")
+}
+
 // A plan and the form of a fork, on terminals of some sizes.
 func TestPlanScreens(t *testing.T) {
 	for name, c := range map[string]struct {

@@ -41,6 +41,9 @@ func (m model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 }
 
 func (m *model) take(msg tea.Msg) tea.Cmd {
+	if m.figures && isOutcome(msg) {
+		m.say("") // the keys are to be seen again
+	}
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
 		m.width, m.height = msg.Width, msg.Height
@@ -66,8 +69,21 @@ func (m *model) take(msg tea.Msg) tea.Cmd {
 		return msg.take(m)
 	case noticed:
 		m.say(m.o.Clean(msg.Text))
+		m.figures = msg.Unit != ""
 	}
 	return nil
+}
+
+// isOutcome reports whether msg is the end of what the user has asked for. Until then
+// figures of how far it is stay, whatever else is read each second.
+func isOutcome(msg tea.Msg) bool {
+	switch msg.(type) {
+	case listed, radar, contestants:
+		return false
+	case answer, question:
+		return true
+	}
+	return false
 }
 
 func (m *model) askMissions(beat bool) tea.Cmd {
