@@ -78,7 +78,7 @@ func GiveBack(ctx context.Context, s *shadow.Store, o GiveBackOptions) (bytes in
 	if g.lost, err = KnownLost(s); err != nil {
 		return 0, err
 	}
-	if err := g.Beside(func() error { return Gently(g.pack) }); err != nil {
+	if err := g.Beside(g.pack); err != nil {
 		return 0, fmt.Errorf("pack what stays of %s: %w", s.Dir(), err)
 	}
 	failpoint.Hit("giveback.packed")

@@ -17,7 +17,7 @@ import (
 
 // removeInSlices removes what was there when the pack was made, and is not in it.
 func (g *giving) removeInSlices() error {
-	if err := g.Beside(func() error { return Gently(g.catchUp) }); err != nil {
+	if err := g.Beside(g.catchUp); err != nil {
 		return err
 	}
 	for {

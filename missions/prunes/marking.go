@@ -114,21 +114,15 @@ func (w work) cutting(ctx context.Context, m material, plan retention.Plan) (c s
 // to go.
 func (pr *Pruner) mark(ctx context.Context, w work, before material, said retention.Plan) error {
 	// What is read now need not be read while everybody waits, and agents have worked on meanwhile.
-	err := upkeep.Gently(func() error {
-		const rounds, few = 5, 20
-		for range rounds {
-			known := len(w.snapshots)
-			if _, _, err := pr.decideAgain(ctx, w, before, said); err != nil {
-				return err
-			}
-			if len(w.snapshots)-known < few {
-				break
-			}
+	const rounds, few = 5, 20
+	for range rounds {
+		known := len(w.snapshots)
+		if _, _, err := pr.decideAgain(ctx, w, before, said); err != nil {
+			return err
 		}
-		return nil
-	})
-	if err != nil {
-		return err
+		if len(w.snapshots)-known < few {
+			break
+		}
 	}
 	return w.hold(ctx, pr.Desk, lock.Exclusive, func() error {
 		if err := pr.checkQuiet(w.choice); err != nil {

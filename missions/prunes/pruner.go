@@ -204,20 +204,11 @@ func (pr *Pruner) planAndPrune(ctx context.Context, c choice, result *missions.P
 		return missions.Errorf(missions.KindDamaged, "umbra doctor", "nothing was pruned: %w", err)
 	}
 	w := newWork(c)
-	var m material
-	var plan retention.Plan
-	var list []missions.PrunedMission
-	var bytes int64
-	gently := upkeep.Gently
-	if result.Preview { // its user waits
-		gently = func(fn func() error) error { return fn() }
+	m, plan, err := pr.plan(ctx, w)
+	if err != nil {
+		return refused(err)
 	}
-	err := gently(func() (err error) {
-		if m, plan, err = pr.plan(ctx, w); err == nil {
-			list, bytes, err = pr.weigh(ctx, w, m, plan)
-		}
-		return err
-	})
+	list, bytes, err := pr.weigh(ctx, w, m, plan)
 	if err != nil {
 		return refused(err)
 	}
@@ -229,8 +220,7 @@ func (pr *Pruner) planAndPrune(ctx context.Context, c choice, result *missions.P
 		}
 	}
 	if marks {
-		whole := func() error { return upkeep.CheckWhole(ctx, c.project.Store) }
-		if err := upkeep.Gently(whole); err != nil { // else nothing could be given back
+		if err := upkeep.CheckWhole(ctx, c.project.Store); err != nil { // else nothing could be given back
 			return refused(err)
 		}
 		if err := pr.mark(ctx, w, m, plan); err != nil {
