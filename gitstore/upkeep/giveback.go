@@ -99,6 +99,9 @@ func (g *giving) pack() error {
 	if err := clearQuarantines(g.store); err != nil { // of a run that was cut off
 		return err
 	}
+	if err := sweepUnindexed(g.ctx, g.store); err != nil { // which one that was cut off has hidden
+		return err
+	}
 	commits, err := g.commits()
 	if err != nil {
 		return err

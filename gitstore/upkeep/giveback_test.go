@@ -239,6 +239,7 @@ func TestGiveBackKeepsNobodyWaiting(t *testing.T) {
 	other := storetest.Must[*shadow.Store](t)(shadow.Open(s.Dir()))
 	defer other.Close()
 	o := unlocked()
+	o.Slice = time.Hour
 	reads := 0
 	o.Roots = func() ([]gitstore.ID, error) {
 		if reads++; reads == 1 { // git packs what there is now
@@ -397,4 +398,27 @@ func TestGiveBackKilled(t *testing.T) {
 		storetest.Must[int64](t)(GiveBack(context.Background(), s, unlocked()))
 		checkKept(t, s, kept)
 	}
+}
+
+// TestGiveBackHidden: packs that a process had hidden when it was killed go the next time.
+func TestGiveBackHidden(t *testing.T) {
+	t.Parallel()
+	s, kept := cutOff(t, 10, 3)
+	storetest.Must[RepackStats](t)(Repack(context.Background(), s))
+	before := t.TempDir()
+	storetest.NoErr(t, os.CopyFS(before, os.DirFS(s.PackDir())))
+	storetest.Must[int64](t)(GiveBack(context.Background(), s, unlocked()))
+	given := everything(t, s)
+	hidden := storetest.Must[[]string](t)(filepath.Glob(filepath.Join(before, "*.pack")))
+	for _, path := range hidden {
+		storetest.NoErr(t, os.WriteFile(filepath.Join(s.PackDir(), filepath.Base(path)), storetest.Must[[]byte](t)(os.ReadFile(path)), 0o600))
+	}
+	if len(hidden) == 0 {
+		t.Error("there was no pack")
+	}
+	storetest.Must[int64](t)(GiveBack(context.Background(), s, unlocked()))
+	if got := everything(t, s); got != given {
+		t.Errorf("it holds\n%s\nwhere only\n%s\nis needed", got, given)
+	}
+	checkKept(t, s, kept)
 }
