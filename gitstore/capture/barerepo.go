@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/umbra-vcs/umbra/gitstore/beneath"
 	"github.com/umbra-vcs/umbra/gitstore/documents"
 	"github.com/umbra-vcs/umbra/gitstore/treepath"
 	"github.com/umbra-vcs/umbra/gitstore/usergit"
@@ -59,18 +60,28 @@ func isGits(name string) bool {
 }
 
 // gitPlace is what a git directory is to a walk, nil if all in it is to be left out.
-func (w *walker) gitPlace(at *place, old *node) *gitPlace {
+func (w *walker) gitPlace(at *place, is beneath.Identity) *gitPlace {
 	trees := workTrees(filepath.Join(w.root.Path(), filepath.FromSlash(at.path)))
-	if at.depth > 0 && len(trees) == 0 && !w.hadWorkTrees(at.path, old) {
+	if at.depth > 0 && len(trees) == 0 && !w.hadWorkTrees(at.path, is) {
 		return nil
 	}
 	return &gitPlace{top: true, trees: trees}
 }
 
 // hadWorkTrees tells whether a directory was a git directory with work trees in it when it
-// was captured last. Git forgets that with the last of them.
-func (w *walker) hadWorkTrees(path string, old *node) bool {
-	return old.leavesOutGit() || w.base == nil && w.held != nil && w.held.leavesOutGit(path)
+// was captured last, by whatever path. Git forgets that with the last of them.
+func (w *walker) hadWorkTrees(path string, is beneath.Identity) bool {
+	return slices.Contains(w.reserved.gits, is) || w.base == nil && w.held != nil && w.held.leavesOutGit(path)
+}
+
+// gitPlaces are the directories below one of which only what is Git's was left out.
+func (n *node) gitPlaces() (list []beneath.Identity) {
+	visit(n, "", func(n *node) bool { return n != nil && n.sum.skipped > 0 }, func(_ string, _ *node, e *entry) {
+		if e.kind == kindDirectory && e.dir.leavesOutGit() {
+			list = append(list, beneath.Identity{Device: e.dir.device, Inode: e.stat.inode})
+		}
+	})
+	return list
 }
 
 func (n *node) leavesOutGit() bool {

@@ -176,9 +176,18 @@ func TestWorkTreesInABareClone(t *testing.T) {
 		l.wantFiles(l.walk(), want)
 		l.scanner = NewScanner(l.scanner.workspace)
 		l.wantFiles(l.capture(Dirty{All: true}, Options{Held: NewHeld(nil).LeavingOut(documents.NewSkippedSet(gone.Skipped))}), want)
+		l.scanner = l.newScanner()
+		l.scanner.Accept(l.capture(Dirty{All: true}, Options{Held: NewHeld(nil).LeavingOut(documents.NewSkippedSet(gone.Skipped))}))
+		if at != "" {
+			l.must(os.Rename(l.path("deep"), l.path("moved")))
+			at = "moved/app.git"
+			l.wantFiles(l.paths("deep", "moved"), map[string]string{under("feature/beside"): "no work tree's"})
+			l.must(os.Rename(l.path("moved"), l.path("deep")))
+			at = "deep/app.git"
+		}
 		l.write(under("main2/a"), "put back")
 		want[under("main2/a")] = "put back"
-		l.wantFiles(l.paths(under("main2/a")), want)
+		l.wantFiles(l.paths(under("main2/a"), "deep", "moved"), want)
 	}
 }
 

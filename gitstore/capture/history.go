@@ -10,13 +10,13 @@ import (
 
 // keepsHistory tells of a directory with commits to which no .git leads. A restore of its
 // files would take commits back. What the user's repository tracks is a fixture, and files.
-func (w *walker) keepsHistory(s *scene, names *beneath.Listing, old *node) bool {
+func (w *walker) keepsHistory(s *scene, names *beneath.Listing) bool {
 	switch {
 	case s.at.depth == 0:
 		return isGitDirectory(names.Has)
 	case s.at.repo.hasBelow(s.at.path):
 		return false
-	case isGitDirectory(names.Has) && w.hadWorkTrees(s.at.path, old):
+	case isGitDirectory(names.Has) && w.hadWorkTrees(s.at.path, s.is):
 		return true
 	}
 	return histories.Keeps(s.at.name, names.Has, func() bool {

@@ -232,12 +232,13 @@ func (s *Scanner) reserved(rules *Rules) *reserved {
 	for _, dir := range slices.Concat(rules.gitDirs, s.gitDirs) {
 		list = append(list, beneath.Identity{Device: dir.Device, Inode: dir.Inode})
 	}
-	return &reserved{known: list}
+	return &reserved{known: list, gits: s.base.gitPlaces()}
 }
 
 // reserved are directories that a walk passes over.
 type reserved struct {
 	known []beneath.Identity
+	gits  []beneath.Identity // of which only what is Git's was left out
 	found []usergit.Identity // that it did not know of, and may have been in
 }
 

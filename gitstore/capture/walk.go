@@ -73,6 +73,7 @@ func (s *scene) child(name string) *place {
 type scene struct {
 	at      *place
 	dir     *beneath.Dir
+	is      beneath.Identity
 	matcher *ignore.Matcher
 	repo    *repository
 	stable  bool
@@ -87,11 +88,11 @@ type scene struct {
 const Deepest = 2048
 
 // open begins a visit: it proves that the directory is one to be listed.
-func (w *walker) open(at *place, here directory, old *node) (*scene, error) {
+func (w *walker) open(at *place, here directory) (*scene, error) {
 	if at.depth > Deepest {
 		return nil, &skipError{documents.ReasonDepth}
 	}
-	s := &scene{at: at, dir: here.dir, repo: at.repo, device: here.st.Device, system: at.system}
+	s := &scene{at: at, dir: here.dir, is: here.st.Identity(), repo: at.repo, device: here.st.Device, system: at.system}
 	if at.depth == 0 || s.device != at.device {
 		var err error
 		if s.system, err = w.system(here.dir, s.device); err != nil {
@@ -101,8 +102,8 @@ func (w *walker) open(at *place, here directory, old *node) (*scene, error) {
 			return nil, &skipError{documents.ReasonSpecial}
 		}
 	}
-	if slices.Contains(w.reserved.known, here.st.Identity()) {
-		if at.git = w.gitPlace(at, old); at.git == nil {
+	if slices.Contains(w.reserved.known, s.is) {
+		if at.git = w.gitPlace(at, s.is); at.git == nil {
 			return nil, &skipError{documents.ReasonReserved}
 		}
 	}
@@ -182,7 +183,7 @@ func (w *walker) full(at *place, here directory, old *node, dirty *dirtyTree) (*
 	if err := w.ctx.Err(); err != nil {
 		return nil, err
 	}
-	s, err := w.open(at, here, old)
+	s, err := w.open(at, here)
 	if err != nil {
 		return nil, err
 	}
@@ -216,8 +217,8 @@ func (w *walker) list(s *scene, old *node, dirty *dirtyTree) (*sheet, error) {
 	if err := w.names(s, names, old, dirty); err != nil {
 		return nil, err
 	}
-	if s.at.git == nil && w.keepsHistory(s, names, old) {
-		if s.at.git = w.gitPlace(s.at, old); s.at.git == nil {
+	if s.at.git == nil && w.keepsHistory(s, names) {
+		if s.at.git = w.gitPlace(s.at, s.is); s.at.git == nil {
 			return nil, &skipError{documents.ReasonHistory}
 		}
 	}
