@@ -13,6 +13,7 @@ type Entry struct {
 	Mission     string    `json:"mission"`
 	MissionName string    `json:"mission_name"`
 	State       StateName `json:"state"`
+	NotLaunched bool      `json:"not_launched,omitempty"` // State is initializing, and nobody has launched the agent since
 	Triggers    []string  `json:"triggers"`
 	At          time.Time `json:"at"`
 	Message     string    `json:"message"`

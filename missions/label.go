@@ -72,6 +72,14 @@ func (l Label) String() string {
 	return l.Made + " · " + l.Then
 }
 
+// StateWords is the state of the snapshot's mission then, as people are told.
+func (e Entry) StateWords() string {
+	if e.NotLaunched {
+		return NotLaunched
+	}
+	return string(e.State)
+}
+
 // Words are a snapshot's label, with the prompt that was answered next: for where no
 // heading says that.
 func (e Entry) Words() string {

@@ -82,7 +82,7 @@ func (m Mission) IsUnmanned() bool { return m.IsAgentless() && m.Managed != Mana
 // begin.
 func (m Mission) StateWords() string {
 	if m.State == StateInitializing && m.IsUnmanned() {
-		return notLaunched
+		return NotLaunched
 	}
 	return string(m.State)
 }

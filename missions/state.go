@@ -13,17 +13,8 @@ const (
 	StateClosed       StateName = "closed"
 )
 
-// notLaunched is how people are told that nobody has launched a mission's agent.
-const notLaunched = "not launched"
-
-// Words is the state of a snapshot as people are told: nobody had launched the mission's
-// agent then.
-func (s StateName) Words() string {
-	if s == StateInitializing {
-		return notLaunched
-	}
-	return string(s)
-}
+// NotLaunched is how people are told that nobody has launched a mission's agent.
+const NotLaunched = "not launched"
 
 // StateNames are all states, in the order in which a mission goes through them.
 var StateNames = [...]StateName{StateInitializing, StateRunning, StateWaiting, StateIdle, StateError, StateClosed}

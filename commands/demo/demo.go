@@ -223,7 +223,7 @@ func (d *demo) showSnapshots(mission string) error {
 		}
 		d.seen[e.ID] = true
 		t.Row(print.Green.Cell("●"), print.Cyan.Cell(print.Clean(e.Address)), print.Yellow.Cell(print.Short(e.ID)),
-			wording.StateStyle(e.State).Cell(e.State.Words()),
+			wording.StateStyle(e.State).Cell(e.StateWords()),
 			wording.ChangesStyle(e).Cell(wording.Changes(e)), print.Plain.Cell(print.Clean(e.Words())))
 	}
 	t.Print(p, "    ")

@@ -335,7 +335,7 @@ func logRow(p *print.Printer, e missions.Entry, text string) []print.Cell {
 	}
 	row = append(row, print.Dim.Cell(p.When(e.At)))
 	if fits(widthForStates) {
-		row = append(row, wording.StateStyle(e.State).Cell(e.State.Words()), print.Plain.Cell(strings.Join(e.Triggers, " ")))
+		row = append(row, wording.StateStyle(e.State).Cell(e.StateWords()), print.Plain.Cell(strings.Join(e.Triggers, " ")))
 	} else if e.State == missions.StateError || e.State == missions.StateWaiting {
 		marks += " (" + string(e.State) + ")"
 	}

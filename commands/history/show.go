@@ -65,7 +65,7 @@ func describeSnapshot(p *print.Printer, s missions.ShowResult, o changeOptions) 
 	}
 	field("address", e.Address)
 	field("mission", e.MissionName)
-	field("state", e.State.Words())
+	field("state", e.StateWords())
 	field("trigger", strings.Join(e.Triggers, " "))
 	if !e.At.IsZero() {
 		at := e.At.Format(time.RFC3339)

@@ -30,7 +30,7 @@ func snapshotPage(s missions.ShowResult, o changeOptions, source *webpage.Source
 	page := webpage.New(e.Address + ": " + missions.LabelOf(e).String())
 	page.Prompt(s.Prompt)
 	page.Facts(
-		[2]string{"mission", e.MissionName}, [2]string{"turn", fmt.Sprint(e.Turn)}, [2]string{"state", e.State.Words()}, [2]string{"at", e.At.Format(time.RFC1123Z)},
+		[2]string{"mission", e.MissionName}, [2]string{"turn", fmt.Sprint(e.Turn)}, [2]string{"state", e.StateWords()}, [2]string{"at", e.At.Format(time.RFC1123Z)},
 		[2]string{"changes", wording.Changes(e)}, [2]string{"git", strings.TrimSpace(s.Git.Branch + " " + print.Short(s.Git.Head) + " " + s.Git.Operation)},
 		[2]string{"pins", strings.Join(e.Pins, " ")}, [2]string{"snapshot", e.ID},
 	)

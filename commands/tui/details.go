@@ -226,7 +226,7 @@ func headOf(s missions.ShowResult, o Words) []line {
 	e := s.Entry
 	head := []line{
 		{{o.Short(e.ID), yellow}, {"  " + clean(e.Address), cyan}},
-		{{e.State.Words(), stateStyle(e.State)}, {"  " + e.At.Format("2006-01-02 15:04:05"), dim}, {"  " + clean(strings.Join(e.Triggers, " ")), dim}},
+		{{e.StateWords(), stateStyle(e.State)}, {"  " + e.At.Format("2006-01-02 15:04:05"), dim}, {"  " + clean(strings.Join(e.Triggers, " ")), dim}},
 		{{clean(e.Words()), plain}},
 	}
 	add := func(what, value string) {

@@ -86,7 +86,7 @@ func ParseStates(list string) ([]missions.StateName, error) {
 	var states []missions.StateName
 	for name := range strings.SplitSeq(list, ",") {
 		s := missions.StateName(strings.TrimSpace(name))
-		if string(s) == missions.StateInitializing.Words() {
+		if s == missions.NotLaunched {
 			s = missions.StateInitializing // as lists call it
 		}
 		if !slices.Contains(AllStates(), s) {

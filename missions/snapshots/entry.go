@@ -34,7 +34,20 @@ func (er *EntryReader) LogEntry(ctx context.Context, m *projects.Mission, s proj
 	e := f.Entry
 	e.Address, e.MissionName, e.Pins = s.Address(m.Name), m.Name, []string{}
 	e.Label = missions.LabelOf(e).String()
+	e.NotLaunched = e.State == missions.StateInitializing && er.isNotLaunched(m, e.Mission)
 	return e, nil
+}
+
+// isNotLaunched reports whether nobody has launched the agent of a snapshot's mission, nor is
+// about to. That is the mission that was asked, or one that it was forked from.
+func (er *EntryReader) isNotLaunched(m *projects.Mission, id string) bool {
+	if id != m.ID {
+		var err error
+		if m, err = er.LoadMissionOrRemoved(m.Project, id); err != nil {
+			return false
+		}
+	}
+	return missions.StateOf(m.Lifecycle) == missions.StateInitializing && !m.Live.HasKeeper()
 }
 
 // FindFacts takes the facts of a snapshot from the index, or reads them and puts them
