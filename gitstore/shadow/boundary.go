@@ -116,6 +116,16 @@ func (s *Store) Reread() error {
 	return err
 }
 
+// Boundaries is what is left before each commit at which a history breaks off, zero if nothing is.
+func Boundaries(s *Store) (map[gitstore.ID]gitstore.ID, error) {
+	b, err := s.ReadBoundary()
+	before := make(map[gitstore.ID]gitstore.ID, len(b))
+	for after, g := range b {
+		before[after] = g.before
+	}
+	return before, err
+}
+
 // Bounded reports whether history breaks off at a commit.
 func (s *Store) Bounded(id gitstore.ID) bool {
 	b := s.bounds.Load()

@@ -47,6 +47,7 @@ type giving struct {
 	lost  map[gitstore.ID]bool // what the user knows to be lost for good
 	// unread is what of it was looked for in vain: what that leads to is not in needs.
 	unread map[gitstore.ID]error
+	cuts   map[gitstore.ID]gitstore.ID // where histories were cut when it was packed
 }
 
 // GiveBack removes the objects that neither a ref nor a root leads to, and says how many
@@ -61,7 +62,8 @@ type giving struct {
 // no reason to wait for ever, unless it comes back meanwhile. So GiveBack may be killed at any
 // instant: what is needed is in a pack that stays, or in all that there was. Packs with a
 // .keep stay as they are. It takes the lock of Repack. The caller keeps others from cutting
-// histories.
+// histories while a function has the project alone: cut between two, it ends with an error, and
+// the next run packs anew.
 func GiveBack(ctx context.Context, s *shadow.Store, o GiveBackOptions) (bytes int64, err error) {
 	held, err := awaitRepack(ctx, s)
 	if err != nil {
@@ -104,6 +106,9 @@ func (g *giving) pack() error {
 	}
 	commits, err := g.commits()
 	if err != nil {
+		return err
+	}
+	if g.cuts, err = shadow.Boundaries(g.store); err != nil {
 		return err
 	}
 	if g.old, err = g.ownFiles(); err != nil {

@@ -422,3 +422,54 @@ func TestGiveBackHidden(t *testing.T) {
 	}
 	checkKept(t, s, kept)
 }
+
+// TestGiveBackBesideOtherCuts: where histories go on over other commits, or a lost object of what
+// has come since comes back, between two slices, nothing more is removed.
+func TestGiveBackBesideOtherCuts(t *testing.T) {
+	t.Parallel()
+	blob := gitstore.HashObject(gitstore.TypeBlob, []byte("late"))
+	content := append([]byte("100644 late\x00"), blob[:]...)
+	late := gitstore.HashObject(gitstore.TypeTree, content)
+	for name, change := range map[string]func(t *testing.T, s *shadow.Store, calls int){
+		"a boundary goes": func(t *testing.T, s *shadow.Store, calls int) {
+			if calls == 2 {
+				storetest.NoErr(t, os.Remove(filepath.Join(s.Dir(), "shallow")))
+			}
+		},
+		"a lost tree comes back": func(t *testing.T, s *shadow.Store, calls int) {
+			b := s.NewBatch()
+			defer b.Discard()
+			if calls == 1 {
+				made := storetest.CommitFiles(t, b, 1, map[string]string{"late": "late"})
+				storetest.NoErr(t, b.Flush(context.Background()))
+				storetest.NoErr(t, s.UpdateRef(context.Background(), gitstore.PinRef("late"), gitstore.ID{}, made, gitstore.Durable))
+				_, err := s.RetireSegments(context.Background()) // they would bring it back
+				storetest.NoErr(t, err)
+				storetest.RemoveObject(t, s, late)
+				return
+			}
+			storetest.Must[gitstore.ID](t)(b.Write(gitstore.TypeTree, content))
+			storetest.NoErr(t, b.Flush(context.Background()))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, _ := cutOff(t, 30, 5)
+			storetest.Must[int](t)(s.RetireSegments(context.Background()))
+			storetest.NoErr(t, AcceptLost(context.Background(), s, []Loss{{ID: late}}))
+			other := storetest.Must[*shadow.Store](t)(shadow.Open(s.Dir()))
+			defer other.Close()
+			o := unlocked()
+			o.Slice, o.Pause = 1, 1
+			calls := 0
+			o.Alone = func(fn func() error) error {
+				calls++
+				change(t, other, calls)
+				return fn()
+			}
+			if _, err := GiveBack(context.Background(), s, o); err == nil || calls != 2 {
+				t.Errorf("%d slices, %v", calls, err)
+			}
+		})
+	}
+}

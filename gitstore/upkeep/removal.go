@@ -13,6 +13,7 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/failpoint"
 	"github.com/umbra-vcs/umbra/gitstore/objects"
+	"github.com/umbra-vcs/umbra/gitstore/shadow"
 )
 
 // removeInSlices removes what was there when the pack was made, and is not in it.
@@ -67,17 +68,8 @@ func (g *giving) follow() error {
 	if err != nil {
 		return err
 	}
-	if err := g.store.Reread(); err != nil {
+	if err := g.checkHistories(); err != nil {
 		return err
-	}
-	for id := range g.unread {
-		_, err := g.store.Commit(id)
-		if err != nil {
-			_, err = g.store.Tree(id)
-		}
-		if err == nil {
-			return fmt.Errorf("%s was lost, and is there again", id)
-		}
 	}
 	if err := g.walkNew(commits); err != nil {
 		return err
@@ -96,6 +88,28 @@ func (g *giving) follow() error {
 	}
 	for id := range g.needs {
 		return fmt.Errorf("%s is needed, and is in no pack that stays", id)
+	}
+	return nil
+}
+
+// checkHistories refuses where what is known already leads to other objects than when it was
+// followed: a lost object was found, or histories are cut elsewhere.
+func (g *giving) checkHistories() error {
+	cuts, err := shadow.Boundaries(g.store)
+	if err != nil {
+		return err
+	}
+	if !maps.Equal(cuts, g.cuts) {
+		return errors.New("histories are cut elsewhere since they were packed")
+	}
+	for id := range g.unread {
+		_, err := g.store.Commit(id)
+		if err != nil {
+			_, err = g.store.Tree(id)
+		}
+		if err == nil {
+			return fmt.Errorf("%s was lost, and is there again", id)
+		}
 	}
 	return nil
 }
@@ -121,6 +135,7 @@ func (g *giving) walkNew(todo []gitstore.ID) error {
 		g.need(id)
 		c, err := g.store.Commit(id)
 		if IsKnown(err, g.lost) {
+			g.unread[id] = err
 			continue
 		}
 		if err != nil {
@@ -147,6 +162,7 @@ func (g *giving) walkTree(id gitstore.ID) error {
 	g.need(id)
 	entries, err := g.store.Tree(id)
 	if IsKnown(err, g.lost) {
+		g.unread[id] = err
 		return nil
 	}
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/capture"
 	"github.com/umbra-vcs/umbra/gitstore/disk"
+	"github.com/umbra-vcs/umbra/gitstore/lock"
 	"github.com/umbra-vcs/umbra/gitstore/objects"
 	"github.com/umbra-vcs/umbra/gitstore/records"
 	"github.com/umbra-vcs/umbra/gitstore/shadow"
@@ -27,11 +28,16 @@ func (x *Examination) mendLost(ctx context.Context, p *projects.Project, problem
 	if len(was) == 0 {
 		return problems, nil
 	}
+	// What comes back may lead to objects that a prune is about to remove.
+	held, err := lock.Wait(ctx, lock.ProjectFile(x.Examiner.Home.Dir, p.ID), lock.Shared, x.Examiner.Self)
+	if err != nil {
+		return nil, home.LockError(err)
+	}
+	defer func() { _ = held.Release() }()
 	if err := x.Examiner.regain(ctx, p, was); err != nil {
 		x.Examiner.Logger.Warn("read again what is lost", "project", p.Name, "error", err)
 	}
-	problems, err := x.repositoryProblems(ctx, p)
-	if err != nil {
+	if problems, err = x.repositoryProblems(ctx, p); err != nil {
 		return nil, err
 	}
 	had, left := countObjects(was), countObjects(lossesIn(problems))
