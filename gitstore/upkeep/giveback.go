@@ -43,7 +43,7 @@ type giving struct {
 	gone  []hiddenPack         // of those, packs that nobody finds any more
 	whole []*objects.Pack      // packs that were made here: what their objects lead to stays
 	needs map[gitstore.ID]bool // what is needed and not in those, nor in packs that stay
-	known map[gitstore.ID]bool // what was needed since, and has been followed
+	known map[gitstore.ID]bool // objects that snapshots taken since the pack was made need; followed
 	lost  map[gitstore.ID]bool // what the user knows to be lost for good
 	// unread is what of it was looked for in vain: what that leads to is not in needs.
 	unread map[gitstore.ID]error
@@ -55,9 +55,9 @@ type giving struct {
 //
 // Git packs what is needed, at a low priority and in a quarantine, while snapshots are
 // taken. The pack is proved, object by object, and moved here. What is older is removed then,
-// in moments in which nobody else has the project, each about as long as a slice: first
-// whatever has become needed meanwhile is packed too. Most of that is looked at beforehand,
-// while snapshots are taken. An object that is needed and can't be found anywhere, or a ref
+// in moments in which nobody else has the project, each about as long as a slice. Objects that
+// snapshots taken meanwhile need are packed first. Most of them are looked at beforehand, while
+// snapshots are taken. An object that is needed and can't be found anywhere, or a ref
 // that can't be read, is an error, and nothing is removed; but what AcceptLost has noted is
 // no reason to wait for ever, unless it comes back meanwhile. So GiveBack may be killed at any
 // instant: what is needed is in a pack that stays, or in all that there was. Packs with a

@@ -38,7 +38,7 @@ func (g *giving) removeInSlices() error {
 // few is how many objects are looked at while everybody waits.
 const few = 500
 
-// catchUp follows what has come since the pack was made, until little comes meanwhile, and
+// catchUp follows the snapshots taken since the pack was made, until few are taken meanwhile, and
 // removes loose objects that are in it.
 func (g *giving) catchUp() error {
 	const most = 20 // who writes faster than this waits the longer
@@ -62,7 +62,8 @@ func (g *giving) remove() error {
 	return g.removeSome()
 }
 
-// follow finds what has become needed, and packs what of it is in no file that stays.
+// follow finds the objects that snapshots taken since the pack was made need, and packs those that
+// are in no file that stays.
 func (g *giving) follow() error {
 	commits, err := g.commits()
 	if err != nil {
@@ -186,7 +187,7 @@ func (g *giving) walkTree(id gitstore.ID) error {
 	return nil
 }
 
-// need notes an object that is needed since.
+// need notes an object that a snapshot taken since the pack was made needs.
 func (g *giving) need(id gitstore.ID) { g.needs[id], g.known[id] = true, true }
 
 // removeDoubles removes loose objects that are in a pack that was made here: no reader misses
