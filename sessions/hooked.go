@@ -172,7 +172,7 @@ type Event struct {
 	Reason     string // session-end
 	Prompt     string
 	PromptID   string
-	Command    string // command: what was typed behind its name, after SideCommand if it is about side forks
+	Command    string // command: what was typed behind its name, after SideCommand if it is about side forks; session-start: SideCommand if that can be typed
 	Tool       Tool
 	Writes     bool // tool-before, tool-after: the tool can change files
 	Asks       bool // tool-before: the tool is itself a question to the agent's user, open until it has ended

@@ -8,6 +8,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore/lock"
 	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/handovers"
 	"github.com/umbra-vcs/umbra/missions/presence"
 	"github.com/umbra-vcs/umbra/missions/projects"
 	"github.com/umbra-vcs/umbra/missions/snapshots"
@@ -131,8 +132,14 @@ func (r *report) submitFirst(ctx context.Context, m *projects.Mission, first mis
 // heard.
 func (r *report) handOutNotes(m *projects.Mission, notes Notes, handed *delivery) {
 	e := r.event
-	if e.Kind == sessions.KindSessionStart && m.Live.Notice != "" && handed.put(sessions.Answer{Notice: m.Live.Notice}) {
-		m.Live.Notice = ""
+	if e.Kind == sessions.KindSessionStart && m.Live.Notice != "" {
+		notice := m.Live.Notice
+		if e.Command == sessions.SideCommand {
+			notice = handovers.TypedInAgent(notice)
+		}
+		if handed.put(sessions.Answer{Notice: notice}) {
+			m.Live.Notice = ""
+		}
 	}
 	if e.Kind != sessions.KindPrompt && e.Kind != sessions.KindStop && e.Kind != sessions.KindSessionEnd {
 		return

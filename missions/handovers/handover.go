@@ -210,6 +210,9 @@ func handoverBanner(h *projects.Handover, m *projects.Mission, r missions.Restor
 		return h.Banner
 	}
 	if h.Next != "" {
+		if h.Action.Enter != nil {
+			return h.Banner + "\n  " + lost // behind the ways back it would be about these
+		}
 		return h.Banner + "; " + lost
 	}
 	did := h.Action.String()

@@ -190,9 +190,17 @@ func (t terminal) banner(m *projects.Mission, h *projects.Handover) string {
 	if h.Action.Enter.Topic != "" {
 		text += ": " + oneLine(h.Action.Enter.Topic)
 	}
-	return text + "\n  back to " + parked + ": umbra fork exit; with what was found out: umbra fork report; " +
-		"with all that was done: umbra promote"
+	return text + "\n  back to " + parked + ": " + waysBack
 }
+
+// How a side fork is left: as it is typed in a shell, and in an agent that has Umbra's commands.
+const (
+	waysBack        = "umbra fork exit; with what was found out: umbra fork report; with all that was done: umbra promote"
+	waysBackInAgent = "/umbra exit; with what was found out: /umbra report; with all that was done: /umbra promote"
+)
+
+// TypedInAgent is a banner that names what can be typed in an agent that has Umbra's commands.
+func TypedInAgent(banner string) string { return strings.Replace(banner, waysBack, waysBackInAgent, 1) }
 
 // backText is what a banner says of the parent of a side fork that was left, before the parent
 // has its files back.

@@ -131,6 +131,7 @@ func TestSideForkTyped(t *testing.T) {
 	s.enter("/umbra fork")
 	name := s.parked()
 	s.shows("side fork "+name+" of tui", "alpha done", "umbra exit done")
+	s.see("which is parked: /umbra exit; ") // what can be typed here
 	s.enter("/umbra exit")
 	s.back(name, "discarded")
 	if n := len(p.server.Requests()); n != asked {

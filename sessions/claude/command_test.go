@@ -140,3 +140,30 @@ func TestReplyToCommand(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
+
+// TestStartSaysWhatCanBeTyped: at a session's start it is known whether /umbra can be typed.
+func TestStartSaysWhatCanBeTyped(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		content string
+		want    bool
+	}{"installed": {sideCommandFile, true}, "their own": {"Deploy.\n", false}, "none": {"", false}} {
+		home := t.TempDir()
+		if c.content != "" {
+			dir := filepath.Join(home, ".claude", "commands")
+			if err := os.MkdirAll(dir, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(dir, "umbra.md"), []byte(c.content), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for event, want := range map[string]bool{"SessionStart": c.want, "Stop": false} {
+			payload := `{"hook_event_name":"` + event + `","session_id":"11111111-2222-4333-8444-555555555555","source":"resume","cwd":` + string(jsontext.Quote(home)) + `}`
+			e, err := Adapter{}.Event(sessions.Environ{Home: home}, "", []byte(payload))
+			if err != nil || (e.Command == sessions.SideCommand) != want {
+				t.Errorf("%s, %s: %q, want it %t: %v", name, event, e.Command, want, err)
+			}
+		}
+	}
+}

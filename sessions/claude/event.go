@@ -45,6 +45,9 @@ func (a Adapter) Event(env sessions.Environ, name string, input []byte) (session
 			e.Command = strings.TrimSpace(sessions.SideCommand + " " + words)
 		}
 	}
+	if e.Kind == sessions.KindSessionStart && commandIsOurs(sideCommandName, a.Root(env), env.Home, e.Cwd) {
+		e.Command = sessions.SideCommand
+	}
 	e.PID, _ = a.PID(env)
 	tool, toolInput := f.Text("tool_name"), f["tool_input"]
 	switch e.Kind {
