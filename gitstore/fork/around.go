@@ -82,7 +82,7 @@ func (s *scanner) shared() error {
 			return err
 		}
 	}
-	for _, path := range s.passed {
+	for _, path := range s.kept {
 		if s.lends(path) {
 			s.leave(path, reasonLends)
 		}
@@ -90,7 +90,7 @@ func (s *scanner) shared() error {
 	return nil
 }
 
-// lends tells of a directory that a capture passes over whether it is a repository that
+// lends tells of a directory that a capture leaves to Git whether it is a repository that
 // does not come along: one that another borrows from, and that has no work tree here.
 func (s *scanner) lends(path string) bool {
 	at := joinPath(s.root.Path(), path)

@@ -100,7 +100,7 @@ type scanner struct {
 	snapshot  *listing
 	exclude   string // a directory that is passed over, "" for none
 
-	passed []string // directories that are shunned
+	kept []string // directories that are left to Git
 
 	names beneath.Listing // of the directory that is being listed
 	at    []byte          // the path that is being looked at
@@ -110,9 +110,10 @@ type scanner struct {
 type verdict uint8
 
 const (
-	pass verdict = iota // it stays; a directory is looked into
-	take                // it comes along
-	shun                // it stays, with everything below it
+	pass    verdict = iota // it stays; a directory is looked into
+	take                   // it comes along
+	shun                   // it stays, with everything below it
+	shunGit                // shunned, since it is Git's
 )
 
 // A judge tells what becomes of an entry.
@@ -129,7 +130,7 @@ func captured(rules *documents.Rules, skipped *documents.SkippedSet, other verdi
 		if ok && skipped != nil {
 			s, covered := skipped.Covers(path)
 			if covered && s.Reason == documents.ReasonReserved {
-				return shun, nil
+				return shunGit, nil
 			}
 			ok = !covered
 		}
@@ -251,8 +252,10 @@ func (s *scanner) list(dir *beneath.Dir, path string, above uint64) (listed, err
 			if e.verdict, err = s.judge(string(s.at), gitstore.ModeDir, 0); err != nil {
 				return l, err
 			}
-			if e.judged = true; e.verdict == shun {
-				s.passed = append(s.passed, string(s.at))
+			if e.verdict == shunGit {
+				s.kept = append(s.kept, string(s.at))
+			}
+			if e.judged = true; e.verdict >= shun {
 				continue
 			}
 		}
@@ -299,7 +302,7 @@ func (s *scanner) entry(path string, e stated, device uint64) error {
 	v := e.verdict
 	if !e.judged || kind != beneath.Directory {
 		var err error
-		if v, err = s.judge(path, modeOf(kind, st), st.Size); err != nil || v == shun {
+		if v, err = s.judge(path, modeOf(kind, st), st.Size); err != nil || v >= shun {
 			return err
 		}
 	}
