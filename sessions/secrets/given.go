@@ -28,12 +28,24 @@ var (
 // drawn by lot all the same, as in the keys of some manuals, may be one of a real key.
 func isExample(value []byte) bool {
 	value = value[:min(len(value), mostJudged)]
-	lower := bytes.ToLower(value)
+	lower := lowered(value)
 	isThere := func(word string) bool { return bytes.Contains(lower, []byte(word)) }
 	return slices.ContainsFunc(signs, isThere) || slices.ContainsFunc(examples, func(word string) bool {
 		at := bytes.Index(lower, []byte(word))
 		return at >= 0 && (at < leastDrawn || !isRandom(value[:at], 3))
 	})
+}
+
+// lowered has small letters of ASCII for capital ones, each byte in its place: bytes.ToLower
+// makes what is no UTF-8 longer, and some letters.
+func lowered(value []byte) []byte {
+	value = slices.Clone(value)
+	for i, c := range value {
+		if 'A' <= c && c <= 'Z' {
+			value[i] = c + 'a' - 'A'
+		}
+	}
+	return value
 }
 
 // leastDrawn is how much of a value has to be drawn by lot for an example's word in it to
