@@ -242,8 +242,7 @@ func (f *Forker) takeSourceSnapshot(ctx context.Context, m *projects.Mission, wh
 	if moved := m.Whereabouts(""); moved != "" {
 		return addresses.ResolvedMoment{}, m.MovedError(moved)
 	}
-	m, err := f.InPlace(ctx, m)
-	if err != nil || m.IsWorkspaceGone() {
+	if m.IsWorkspaceGone() && !m.IsWorkspaceCopied() {
 		missions.Notify(ctx, missions.Notice{Text: fmt.Sprintf("the workspace of %s is not there: forking from its newest snapshot", m.Name)})
 		return addresses.MomentBack(m, m.Tip.ID, 0)
 	}

@@ -107,13 +107,14 @@ func (in *Installer) enlistServer(ctx context.Context, at HookPlace, r missions.
 		return false, missions.AsError(err).Message
 	}
 	err = e.run(ctx, e.EnlistServer(projects.CallerEnv(r.Caller), in.Home.Dir, command))
-	if look := e.look(); err == nil {
-		err = look
+	unread := e.look()
+	if err == nil {
+		err = unread
 	}
 	if err == nil && !slices.Equal(e.runs, command) {
 		err = errors.New("it is not in " + e.file + " afterwards")
 	}
-	if err != nil && !e.there { // or what its user adds later would count as Umbra's
+	if err != nil && unread == nil && !e.there { // or what its user adds later would count as Umbra's
 		err = errors.Join(err, in.noteEnlisted(ctx, e.file, nil))
 	}
 	if err != nil {

@@ -36,10 +36,7 @@ func (l *Lander) PlanLanding(ctx context.Context, r missions.LandingRequest) (pl
 	if moved := m.Whereabouts(r.Caller.Cwd); moved != "" {
 		return plan, m.MovedError(moved)
 	}
-	if m, err = l.InPlace(ctx, m); err != nil {
-		return plan, err
-	}
-	if m.IsWorkspaceGone() {
+	if m.IsWorkspaceGone() && !m.IsWorkspaceCopied() {
 		return plan, missions.Errorf(missions.KindNotFound, "umbra mission resume "+m.Name+" makes it again", "the workspace of %s is not there", m.Name)
 	}
 	if m, err = l.presence.ReloadMission(ctx, m); err != nil {

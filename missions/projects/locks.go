@@ -82,20 +82,6 @@ func (l *Locks) proveWorkspace(ctx context.Context, m *Mission, tree *lock.Tree)
 	return l.Rebind(ctx, m)
 }
 
-// InPlace is a mission whose workspace is where it was, or another directory there that holds
-// the same files and is its workspace from now on. It is m, and an error that says what to
-// type, where something else is there; m alone where nothing is.
-func (l *Locks) InPlace(ctx context.Context, m *Mission) (*Mission, error) {
-	if m.Remote != "" || !m.IsWorkspaceReplaced() {
-		return m, nil
-	}
-	err := l.WithWorkspaceLock(ctx, m, func(fresh *Mission) error {
-		m = fresh
-		return nil
-	})
-	return m, err
-}
-
 // WithRecoveredWorkspace is WithWorkspaceLock for what a user asked for. It first finishes
 // or undoes what a killed process left undone in the workspace, so that nobody works on
 // from the middle of a restore.

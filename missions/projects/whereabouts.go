@@ -27,7 +27,7 @@ func (m *Mission) Whereabouts(dir string) string {
 			return moved
 		}
 	}
-	if place, err := DirectoryIdentity(m.Binding.Workspace); err == nil && (m.Binding.Identity.Is(place) || m.isWorkspaceCopied()) {
+	if place, err := DirectoryIdentity(m.Binding.Workspace); err == nil && (m.Binding.Identity.Is(place) || m.IsWorkspaceCopied()) {
 		return ""
 	}
 	return renamedTo(m)

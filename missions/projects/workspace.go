@@ -79,7 +79,7 @@ func (m *Mission) WorkspaceProblem(from string) *missions.Problem {
 		problem.Message, problem.Fix = "its workspace "+m.Binding.Workspace+" is in "+moved+" now", moveHint(m, moved)
 		return &problem
 	}
-	if !m.IsWorkspaceGone() || m.isWorkspaceCopied() || m.IsMovedOut() && !m.IsWorkspaceReplaced() {
+	if !m.IsWorkspaceGone() || m.IsWorkspaceCopied() || m.IsMovedOut() && !m.IsWorkspaceReplaced() {
 		return nil
 	}
 	again := m.recreateCommand()
@@ -97,9 +97,9 @@ func (m *Mission) IsWorktreeMadeAnew(g Directory) bool {
 	return g.Repo != nil && g.Repo.Linked && m.Project.Locations.CommonIdentity.Is(g.CommonIdentity)
 }
 
-// isWorkspaceCopied reports whether the directory that is where the workspace was holds
+// IsWorkspaceCopied reports whether the directory that is where the workspace was holds
 // what that held, so that the mission goes on there.
-func (m *Mission) isWorkspaceCopied() bool {
+func (m *Mission) IsWorkspaceCopied() bool {
 	g, err := InspectDirectory(m.Binding.Workspace)
 	if err != nil || m.IsWorktreeMadeAnew(g) {
 		return false
