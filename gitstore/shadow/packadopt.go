@@ -37,7 +37,7 @@ func AdoptPack(ctx context.Context, s *Store, from string) (made AdoptedPack, er
 		return made, fmt.Errorf("git made a bad pack: %w", err)
 	}
 	to := filepath.Join(s.PackDir(), filepath.Base(from))
-	if _, err := os.Lstat(to + ".idx"); err == nil {
+	if IsThere(to+".idx") && IsThere(to+".pack") {
 		made.WasThere = true // named after its content
 		return made, nil
 	}

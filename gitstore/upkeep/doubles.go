@@ -124,23 +124,33 @@ func (d *doubles) removePack(p *objects.Pack) error {
 	return hidden.remove(d.stats)
 }
 
-// hiddenPack is a pack without an index: nobody begins to read it. It is held, so that no sweep
-// makes the index again.
+// hiddenPack is what is left of a pack that nobody finds any more: a temporary file. It is held,
+// so that no sweep removes it on the way of a snapshot.
 type hiddenPack struct {
-	base string
+	path string   // "" if it was gone already
 	held *os.File // nil if somebody else holds it, or it is gone
 }
 
-// hidePack removes the index of a pack.
-func (d *doubles) hidePack(p *objects.Pack) (hiddenPack, error) {
-	h := hiddenPack{base: p.Base}
-	var err error
-	if h.held, err = flock.Hold(p.Base+".pack", os.O_RDONLY, unix.LOCK_EX); err != nil && !flock.IsHeld(err) && !errors.Is(err, fs.ErrNotExist) {
+// hidePack takes a pack's names away. The pack itself gets the name of a temporary file: under its
+// own name a fetch may bring the same pack again before this one is removed.
+func (d *doubles) hidePack(p *objects.Pack) (h hiddenPack, err error) {
+	h.held, err = flock.Hold(p.Base+".pack", os.O_RDONLY, unix.LOCK_EX)
+	if err != nil && !flock.IsHeld(err) && !errors.Is(err, fs.ErrNotExist) {
 		return h, err
 	}
 	d.stats.Packs++
-	if err := removePackFile(p.Base+".idx", d.stats); err != nil {
+	for _, suffix := range []string{".rev", ".bitmap", ".mtimes", ".idx"} {
+		if err := removePackFile(p.Base+suffix, d.stats); err != nil {
+			return h, errors.Join(err, h.release())
+		}
+	}
+	to := flock.TempName(filepath.Dir(p.Base), "tmp_umbra_gone_*")
+	info, err := takePackFile(p.Base+".pack", func(path string) error { return os.Rename(path, to) })
+	if err != nil {
 		return h, errors.Join(err, h.release())
+	}
+	if info != nil {
+		h.path = to
 	}
 	return h, nil
 }
@@ -152,29 +162,32 @@ func (h hiddenPack) release() error {
 	return flock.Release(h.held)
 }
 
-// remove removes the rest.
 func (h hiddenPack) remove(stats *RepackStats) error {
-	for _, suffix := range []string{".pack", ".rev", ".bitmap", ".mtimes"} {
-		if err := removePackFile(h.base+suffix, stats); err != nil {
-			return errors.Join(err, h.release())
-		}
+	if h.path == "" {
+		return h.release()
 	}
-	return h.release()
+	return errors.Join(removePackFile(h.path, stats), h.release())
 }
 
 func removePackFile(path string, stats *RepackStats) error {
-	info, err := os.Lstat(path)
-	if err == nil {
-		failpoint.Hit("repack.pack.removing")
-		err = os.Remove(path)
-	}
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err == nil {
+	info, err := takePackFile(path, os.Remove)
+	if info != nil {
 		stats.Freed += objects.OnDisk(info)
 	}
 	return err
+}
+
+// takePackFile has a file taken away, and says what it was, nil if it was not there.
+func takePackFile(path string, take func(path string) error) (fs.FileInfo, error) {
+	info, err := os.Lstat(path)
+	if err == nil {
+		failpoint.Hit("repack.pack.removing")
+		err = take(path)
+	}
+	if err != nil {
+		return nil, gitstore.Ignoring(err, fs.ErrNotExist)
+	}
+	return info, nil
 }
 
 // dropLoose keeps the directories: the next snapshots need them.

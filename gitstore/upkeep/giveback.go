@@ -40,7 +40,7 @@ type giving struct {
 	held  *os.File
 	stats RepackStats
 	old   []string             // packs and loose objects that go, if all that is needed is elsewhere too
-	gone  []hiddenPack         // of those, packs that nobody finds any more
+	gone  []hiddenPack         // what is left of those that nobody finds any more
 	whole []*objects.Pack      // packs that were made here: what their objects lead to stays
 	needs map[gitstore.ID]bool // what is needed and not in those, nor in packs that stay
 	known map[gitstore.ID]bool // objects that snapshots taken since the pack was made need; followed
@@ -49,6 +49,10 @@ type giving struct {
 	unread map[gitstore.ID]error
 	cuts   map[gitstore.ID]gitstore.ID // where histories were cut when it was packed
 }
+
+// ErrChanged says that snapshots lead to other objects than when what stays was packed: a history
+// is cut elsewhere, or a lost object is there again. What stays is packed anew by the next GiveBack.
+var ErrChanged = errors.New("what snapshots lead to has changed since it was packed")
 
 // GiveBack removes the objects that neither a ref nor a root leads to, and says how many
 // bytes of the disk that gives back. Nothing else ever deletes an object.
@@ -62,7 +66,7 @@ type giving struct {
 // no reason to wait for ever, unless it comes back meanwhile. So GiveBack may be killed at any
 // instant: what is needed is in a pack that stays, or in all that there was. Packs with a
 // .keep stay as they are. It takes the lock of Repack. The caller keeps others from cutting
-// histories while a function has the project alone: cut between two, it ends with an error, and
+// histories while a function has the project alone: cut between two, it ends with ErrChanged, and
 // the next run packs anew.
 func GiveBack(ctx context.Context, s *shadow.Store, o GiveBackOptions) (bytes int64, err error) {
 	held, err := awaitRepack(ctx, s)
@@ -101,9 +105,11 @@ func (g *giving) pack() error {
 	if err := clearQuarantines(g.store); err != nil { // of a run that was cut off
 		return err
 	}
-	if err := sweepUnindexed(g.ctx, g.store); err != nil { // which one that was cut off has hidden
+	var swept SweepStats // what one that was cut off had hidden, or was about to hide
+	if err := errors.Join(sweepTemps(g.ctx, g.store, &swept), sweepUnindexed(g.ctx, g.store)); err != nil {
 		return err
 	}
+	g.stats.Freed += swept.Bytes
 	commits, err := g.commits()
 	if err != nil {
 		return err
@@ -281,7 +287,7 @@ func (g *giving) packObjects(ids []gitstore.ID, args ...string) error {
 		base := strings.TrimSuffix(idx, ".idx")
 		to := filepath.Join(g.store.PackDir(), filepath.Base(base))
 		prove := []string{base}
-		if shadow.IsThere(to + ".idx") { // named after its content
+		if shadow.IsThere(to+".idx") && shadow.IsThere(to+".pack") { // named after its content
 			prove = append(prove, to)
 		}
 		for _, base := range prove {

@@ -93,7 +93,7 @@ func (g *giving) follow() error {
 	return nil
 }
 
-// checkHistories refuses where what is known already leads to other objects than when it was
+// checkHistories is an ErrChanged where what is known already leads to other objects than when it was
 // followed: a lost object was found, or histories are cut elsewhere.
 func (g *giving) checkHistories() error {
 	cuts, err := shadow.Boundaries(g.store)
@@ -101,7 +101,7 @@ func (g *giving) checkHistories() error {
 		return err
 	}
 	if !maps.Equal(cuts, g.cuts) {
-		return errors.New("histories are cut elsewhere since they were packed")
+		return fmt.Errorf("%w: histories are cut elsewhere", ErrChanged)
 	}
 	for id := range g.unread {
 		_, err := g.store.Commit(id)
@@ -109,7 +109,7 @@ func (g *giving) checkHistories() error {
 			_, err = g.store.Tree(id)
 		}
 		if err == nil {
-			return fmt.Errorf("%s was lost, and is there again", id)
+			return fmt.Errorf("%w: %s was lost, and is there again", ErrChanged, id)
 		}
 	}
 	return nil
@@ -248,7 +248,7 @@ func (g *giving) removeLoose(file string) error {
 	return err
 }
 
-// removeGone removes what is left of packs that nobody finds any more.
+// removeGone removes hidden packs, while others have the project again.
 func (g *giving) removeGone() (err error) {
 	for _, hidden := range g.gone {
 		err = errors.Join(err, hidden.remove(&g.stats))

@@ -137,6 +137,9 @@ func makeIndex(ctx context.Context, s *shadow.Store, base string, before func() 
 	if err := errors.Join(s.SyncPath(made), before()); err != nil {
 		return false, err
 	}
+	if !shadow.IsThere(base + ".pack") { // it was removed meanwhile
+		return false, nil
+	}
 	if err := os.Rename(made, base+".idx"); err != nil {
 		return false, gitstore.Ignoring(err, fs.ErrNotExist) // another process was at it too
 	}
