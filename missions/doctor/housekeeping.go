@@ -108,10 +108,10 @@ func (e *Examiner) errandsFor(p *projects.Project, home errands) errands {
 	return home
 }
 
-// startApart starts the housekeeping of a project, unless some process is at it or was of no
-// use just now. Due says what that process does beside it; pushing is not what was of no use.
+// startApart starts the housekeeping of a project, unless some process is at it, or it was or
+// would be of no use. Due says what that process does beside it; pushing is of use all the same.
 func (e *Examiner) startApart(p *projects.Project, due errands, start func(dir string) error) (started bool) {
-	if !due.pushes && e.wasVain(p) || e.isBeingPruned(p) {
+	if !due.pushes && (e.wasVain(p) || e.isBeingPruned(p)) {
 		return false
 	}
 	held, err := e.holdHousekeeping(p)
@@ -247,7 +247,7 @@ func (e *Examiner) onlyPushes(p *projects.Project) bool {
 	}
 	b, err := upkeep.BulkOf(p.Store)
 	needs := err != nil || Due.needsHousekeeping(b) || Unverified(p)
-	return (!needs || e.wasVain(p)) && !e.rooms.Prunes.IsDue(p) && !e.homeDue().any()
+	return (!needs || e.wasVain(p) || e.isBeingPruned(p)) && !e.rooms.Prunes.IsDue(p) && !e.homeDue().any()
 }
 
 // awaitQuiet waits until no snapshot of a project was taken for the length of a pause.

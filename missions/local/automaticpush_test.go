@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/umbra-vcs/umbra/gitstore/lock"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/remotes"
 )
@@ -70,6 +71,17 @@ func TestAutomaticPush(t *testing.T) {
 	c.takeTurn("second", "b.txt", "two\n")
 	if n := idle(); n != 1 || there() != tip() {
 		t.Errorf("after a turn: %d started, %s is there and not %s", n, there(), tip())
+	}
+	pruning, err := lock.Try(lock.PruningFile(c.local.Home.Dir, mission.ProjectID), lock.Exclusive, c.local.Self)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.takeTurn("beside a prune", "b.txt", "two and a half\n")
+	if n := idle(); n != 1 || there() != tip() {
+		t.Errorf("beside a prune: %d started, %s is there and not %s", n, there(), tip())
+	}
+	if err := pruning.Release(); err != nil {
+		t.Fatal(err)
 	}
 	if s := says(); idle() != 0 || s.Remote != "office" || s.Problem != "" || !s.At.Equal(clock.now) {
 		t.Errorf("it says %+v, or is due again", s)

@@ -28,6 +28,17 @@ const (
 	silence      = 2 * time.Second
 )
 
+// patience is how long others may be waited for now.
+func (c choice) patience() time.Duration {
+	switch {
+	case c.left != nil:
+		return *c.left
+	case c.still != nil: // nobody waits for it
+		return patience
+	}
+	return longPatience
+}
+
 // hold runs fn with the project's lock. Exclusive, no other process captures, restores or
 // prunes meanwhile.
 func (c choice) hold(ctx context.Context, d *projects.Desk, mode lock.Mode, fn func() error) error {
@@ -48,14 +59,14 @@ func (c choice) holdFile(ctx context.Context, d *projects.Desk, path string, mod
 	var held *lock.Lock
 	var err error
 	if c.still != nil { // nobody waits for it
-		held, err = wait(patience)
-	} else if held, err = wait(silence); errors.Is(err, lock.ErrHeld) && ctx.Err() == nil {
+		held, err = wait(c.patience())
+	} else if held, err = wait(min(silence, c.patience())); errors.Is(err, lock.ErrHeld) && ctx.Err() == nil {
 		who := "another process"
 		if by := (*lock.HeldError)(nil); errors.As(err, &by) && by.Holder != nil {
 			who = by.Holder.String()
 		}
 		c.sayOnce(ctx, "waiting until "+who+" is done with "+c.project.Name)
-		held, err = wait(longPatience)
+		held, err = wait(c.patience())
 	}
 	if err != nil {
 		return home.LockError(err)

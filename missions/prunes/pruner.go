@@ -88,6 +88,8 @@ type choice struct {
 	// whether they do; nil: they do.
 	begin func(snapshots int, bytes int64) (bool, error)
 	said  *sync.Once // what it waits for
+	// left is for how long the slices of a removal may still wait, together; nil: it removes nothing yet.
+	left *time.Duration
 }
 
 // sayOnce says what a pruning waits for that waits for the first time.

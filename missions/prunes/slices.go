@@ -2,6 +2,7 @@ package prunes
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/umbra-vcs/umbra/gitstore"
@@ -13,33 +14,39 @@ import (
 
 // giveBack has what nothing leads to any more removed from the disk. The caller prunes alone.
 func (pr *Pruner) giveBack(ctx context.Context, c choice) (bytes int64, err error) {
-	p := c.project
-	return upkeep.GiveBack(ctx, p.Store, upkeep.GiveBackOptions{
+	p, left := c.project, c.patience()
+	c.left = &left
+	bytes, err = upkeep.GiveBack(ctx, p.Store, upkeep.GiveBackOptions{
 		Beside: func(fn func() error) error { return c.hold(ctx, pr.Desk, lock.Shared, fn) },
 		Alone:  func(fn func() error) error { return pr.runSlice(ctx, c, fn) },
 		Roots:  func() ([]gitstore.ID, error) { return pr.unpublished(p) },
 	})
+	if errors.Is(err, upkeep.ErrChanged) {
+		return bytes, missions.Errorf(missions.KindBusy, "umbra prune again", "umbra doctor or a fetch has changed histories of %s meanwhile", p.Name)
+	}
+	return bytes, err
 }
 
 // runSlice runs fn while nobody else has the project and no operation is under way. It waits
-// until that is so: agents that work begin operations every now and then, and all that was
-// packed would be packed again.
+// until that is so, as long as all slices together may: agents that work begin operations every
+// now and then, and all that was packed would be packed again.
 func (pr *Pruner) runSlice(ctx context.Context, c choice, fn func() error) error {
 	const pause = 50 * time.Millisecond
-	most := longPatience
-	if c.still != nil { // nobody waits for it
-		most = patience
-	}
-	for began := time.Now(); ; {
-		busy, err := pr.trySlice(ctx, c, fn)
+	first := time.Now()
+	for began := first; ; {
+		busy, err := pr.trySlice(ctx, c, func() error {
+			*c.left -= time.Since(began)
+			return fn()
+		})
 		if busy == nil || err != nil {
 			return err
 		}
-		waited := time.Since(began)
-		if missions.AsError(busy).Kind != missions.KindBusy || waited > most {
+		*c.left -= time.Since(began)
+		began = time.Now()
+		if missions.AsError(busy).Kind != missions.KindBusy || *c.left <= 0 {
 			return busy
 		}
-		if waited > silence {
+		if time.Since(first) > silence {
 			c.sayOnce(ctx, "waiting until no operation is under way, to remove what was dropped of "+c.project.Name)
 		}
 		if err := projects.Sleep(ctx, pause); err != nil {
