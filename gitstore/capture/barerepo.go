@@ -59,13 +59,71 @@ func isGits(name string) bool {
 	return capitals || slices.Contains(gitNames, name) || strings.HasPrefix(name, "sharedindex.") || strings.HasPrefix(name, "shallow_")
 }
 
-// gitPlace is what a git directory is to a walk, nil if all in it is to be left out.
+// gitPlace is what a git directory in the workspace is to a walk, nil if all in it is to be
+// left out.
 func (w *walker) gitPlace(at *place, is beneath.Identity) *gitPlace {
 	trees := workTrees(filepath.Join(w.root.Path(), filepath.FromSlash(at.path)))
-	if at.depth > 0 && len(trees) == 0 && !w.hadWorkTrees(at.path, is) {
+	if len(trees) == 0 && !w.hadWorkTrees(at.path, is) {
 		return nil
 	}
 	return &gitPlace{top: true, trees: trees}
+}
+
+// bareRoot is what a workspace with a git directory's names is to a walk, nil if these are
+// files: it has a .git of its own, or they are a fixture that its repository tracks, or the
+// one around it. If what is Git's was left out before, or there are work trees, it is no
+// question of a .git that was made there since.
+func (w *walker) bareRoot(repo *repository) *gitPlace {
+	root := w.root.Path()
+	own, around := repo.tracksIn(""), trackedAround(root).tracksIn("")
+	tracks := func(name string) bool { return own(name) || around(name) }
+	if isFixture(tracks) {
+		return nil
+	}
+	before := w.base != nil && w.base.leavesOutGit() || w.base == nil && w.held != nil && w.held.leavesOutGit("")
+	g := &gitPlace{top: true, trees: workTrees(root)}
+	if !before && len(g.trees) == 0 && !isBare(root) {
+		return nil
+	}
+	for _, name := range settingNames {
+		if tracks(name) {
+			g.trees = append(g.trees, name)
+		}
+	}
+	return g
+}
+
+// settingNames are what a repository may track in a bare one that is no fixture. With these
+// no branch moves.
+var settingNames = []string{"branches", "cloneurl", "config", "description", "git-daemon-export-ok", "hooks", "info"}
+
+// isFixture tells whether of a git directory that is tracked which makes it one.
+func isFixture(tracks func(string) bool) bool {
+	return slices.ContainsFunc([]string{"HEAD", "objects", "refs"}, tracks)
+}
+
+// isBare tells whether a directory is what Git takes for its git directory, if run there.
+func isBare(dir string) bool {
+	repo, err := usergit.At(dir)
+	return err == nil && sameFile(repo.GitDir, dir)
+}
+
+// trackedAround is what the repository around a directory tracks in it.
+func trackedAround(dir string) *repository {
+	dir, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return nil
+	}
+	repo, err := usergit.Discover(filepath.Dir(dir))
+	if err != nil || repo.TopLevel == "" {
+		return nil
+	}
+	inside, ok := pathInside(repo.TopLevel, dir)
+	index, err := repo.Index()
+	if !ok || err != nil {
+		return nil
+	}
+	return &repository{tracked: index.PathsBelow(inside + "/")}
 }
 
 // hadWorkTrees tells whether a directory was a git directory with work trees in it when it
@@ -116,34 +174,66 @@ func workTrees(gitDir string) (list []string) {
 			moved = true
 			continue
 		}
-		if inside, ok := strings.CutPrefix(at, strings.TrimSuffix(gitDir, "/")+"/"); ok {
+		if inside, ok := pathInside(gitDir, at); ok {
 			list = append(list, inside)
 		}
 	}
 	if moved {
-		list = append(list, findWorkTrees(gitDir)...)
+		list = append(list, findWorkTrees(gitDir, len(list) > 0)...)
 	}
 	return list
 }
 
+// pathInside is the way from a directory to another one below it, by identity: some file
+// systems have many spellings of a name.
+func pathInside(dir, path string) (string, bool) {
+	for at := filepath.Dir(path); ; at = filepath.Dir(at) {
+		if sameFile(at, dir) {
+			inside, err := filepath.Rel(at, path)
+			return filepath.ToSlash(inside), err == nil
+		}
+		if at == filepath.Dir(at) {
+			return "", false
+		}
+	}
+}
+
+func sameFile(a, b string) bool {
+	one, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	other, err := os.Stat(b)
+	return err == nil && os.SameFile(one, other)
+}
+
+// deepestMoved is how deep below a git directory a work tree is looked for of which Git has
+// the old place.
+const deepestMoved = 8
+
 // findWorkTrees looks for directories with a .git file that leads to a git directory which
 // they are in. Where that may have any number of files of its own, nobody has work trees.
-func findWorkTrees(gitDir string) (list []string) {
+// What is not Git's are files anyway, and only looked through if no work tree is known.
+func findWorkTrees(gitDir string, known bool) (list []string) {
 	_ = filepath.WalkDir(gitDir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || !d.IsDir() || path == gitDir {
 			return nil // what can't be read has none that could be captured
 		}
 		inside, _ := filepath.Rel(gitDir, path)
-		if slices.Contains([]string{"annex", "lfs", "logs", "modules", "objects", "refs", "worktrees"}, inside) {
+		depth := strings.Count(inside, string(filepath.Separator)) + 1
+		if depth > deepestMoved || slices.Contains(crowded, inside) || depth == 1 && known && !isGits(inside) {
 			return fs.SkipDir
 		}
 		if _, err := os.Lstat(filepath.Join(path, gitName)); err != nil {
 			return nil
 		}
-		if repo, err := usergit.At(path); err == nil && repo.Linked && repo.CommonDir == gitDir {
-			list = append(list, inside)
+		if repo, err := usergit.At(path); err == nil && repo.Linked && sameFile(repo.CommonDir, gitDir) {
+			list = append(list, filepath.ToSlash(inside))
 		}
 		return fs.SkipDir
 	})
 	return list
 }
+
+// crowded are directories of a git directory with any number of files.
+var crowded = []string{"annex", "lfs", "logs", "modules", "objects", "refs", "rr-cache", "subtree-cache", "svn", "worktrees"}

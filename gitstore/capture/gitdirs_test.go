@@ -226,3 +226,119 @@ func TestWorkTreesAnywhereInABareClone(t *testing.T) {
 		}
 	}
 }
+
+// TestFixtureInTheRoot: what has a git directory's names in the workspace itself is files if
+// the user's repository tracks it, has a .git beside it, or no git directory is there at all.
+func TestFixtureInTheRoot(t *testing.T) {
+	t.Parallel()
+	names := []string{"HEAD", "config", "description", "hooks/h", "index", "info/i", "logs/l", "modules/m", "objects/a", "refs/a"}
+	for what, c := range map[string]struct{ before, after func(l *lab) }{
+		"no repository": {},
+		"not tracked":   {before: (*lab).gitInit},
+		"tracked":       {(*lab).gitInit, func(l *lab) { l.git(l.root, "add", "-f", ".") }},
+		"tracked, and with work trees": {func(l *lab) {
+			l.git(l.root, "init", "-q", "--bare", ".")
+			tree := strings.TrimSpace(string(l.git(l.root, "hash-object", "-w", "-t", "tree", "/dev/null")))
+			commit := strings.TrimSpace(string(l.git(l.root, "commit-tree", tree, "-m", "one")))
+			l.git(l.root, "worktree", "add", "-q", "w", commit)
+			l.gitInit()
+		}, func(l *lab) { l.git(l.root, "add", "-f", "HEAD", "config") }},
+	} {
+		l := newLab(t, Settings{})
+		if c.before != nil {
+			c.before(l)
+		}
+		for _, name := range names {
+			if _, err := os.Lstat(l.path(name)); err != nil {
+				l.write(name, "")
+			}
+		}
+		if c.after != nil {
+			c.after(l)
+		}
+		if repo, err := usergit.Discover(l.root); err == nil {
+			l.rules, err = LoadRules(Sources{Root: l.root, Repository: repo})
+			l.must(err)
+		}
+		for _, take := range []func() *Result{l.walk, func() *Result { return l.paths("config", "HEAD") }} {
+			r := take()
+			for _, name := range names {
+				if _, ok := l.files(r)[name]; !ok {
+					t.Errorf("%s: %s is not captured", what, name)
+				}
+			}
+			l.scanner.Accept(r)
+		}
+	}
+}
+
+// TestFixtureAsWorkspace: a bare repository that the repository around it tracks is files
+// also for a mission in it. Of another one, what is tracked there is, but for the branches.
+func TestFixtureAsWorkspace(t *testing.T) {
+	t.Parallel()
+	for what, c := range map[string]struct {
+		tracked    []string
+		head, hook bool
+	}{
+		"all":      {[]string{"."}, true, true},
+		"a hook":   {[]string{"hooks/h"}, false, true},
+		"nothing":  {nil, false, false},
+		"a branch": {[]string{"refs"}, true, true},
+	} {
+		l := newLab(t, Settings{})
+		around := l.root
+		l.gitInit()
+		l.root = l.path("fixture.git")
+		l.git(around, "init", "-q", "--bare", l.root)
+		l.write("hooks/h", "")
+		l.write("refs/heads/main", "")
+		l.write("a", "a")
+		for _, path := range c.tracked {
+			l.git(around, "add", "-f", "fixture.git/"+path)
+		}
+		l.scanner = l.newScanner()
+		repo, err := usergit.Discover(l.root)
+		l.must(err)
+		l.rules, err = LoadRules(Sources{Root: l.root, Repository: repo})
+		l.must(err)
+		files := l.files(l.walk())
+		_, head := files["HEAD"]
+		_, hook := files["hooks/h"]
+		if head != c.head || hook != c.hook || files["a"] != "a" {
+			t.Errorf("%s tracked: HEAD captured %v, a hook %v, a file of another name %q", what, head, hook, files["a"])
+		}
+	}
+}
+
+// TestRootThatGetsAGitOfItsOwn: a .git that is made in a bare clone makes no files of its
+// branches.
+func TestRootThatGetsAGitOfItsOwn(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, Settings{})
+	l.git(l.root, "init", "-q", "--bare", ".")
+	l.write("a", "a")
+	want := map[string]string{"a": "a"}
+	l.must(os.Mkdir(l.path(".git"), 0o700)) // Git takes it for nothing
+	r := l.walk()
+	l.wantFiles(r, want)
+	l.scanner.Accept(r)
+	l.must(os.Remove(l.path(".git")))
+	l.gitInit()
+	l.wantFiles(l.paths(".git", "HEAD"), want)
+	l.scanner = NewScanner(l.scanner.workspace)
+	l.wantFiles(l.capture(Dirty{All: true}, Options{Held: NewHeld(nil).LeavingOut(documents.NewSkippedSet(r.Skipped))}), want)
+}
+
+// TestWayBySeveralSpellings: a work tree lies in a git directory whatever its path is.
+func TestWayBySeveralSpellings(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, Settings{})
+	l.write("real/app.git/feature/x/a", "")
+	l.must(os.Symlink("real", l.path("other")))
+	if inside, ok := pathInside(l.path("other/app.git"), l.path("real/app.git/feature/x")); inside != "feature/x" || !ok {
+		t.Errorf("%q, %v", inside, ok)
+	}
+	if inside, ok := pathInside(l.path("real/app.git/feature"), l.path("real/app.git")); ok {
+		t.Errorf("%q is below itself", inside)
+	}
+}

@@ -12,11 +12,11 @@ import (
 // is another mission's, or the cache is older than it.
 type Held struct {
 	paths    *usergit.PathSet
-	withheld *usergit.PathSet      // files and directories, see ReasonWithheld
-	wanted   []string              // those of paths that the Scanner is to look for
-	leftOut  *documents.SkippedSet // of the snapshot, nil if it does not matter
-	unknown  bool                  // the snapshot could not be read
-	none     bool                  // there is no snapshot before
+	withheld *usergit.PathSet        // files and directories, see ReasonWithheld
+	wanted   []string                // those of paths that the Scanner is to look for
+	leftOut  []*documents.SkippedSet // of the workspace's snapshots, for a Scanner that knows nothing
+	unknown  bool                    // the snapshot could not be read
+	none     bool                    // there is no snapshot before
 }
 
 // NewHeld makes a Held of the paths of files and links, in any order.
@@ -36,20 +36,20 @@ func (h *Held) Withholding(paths []string) *Held {
 	return h
 }
 
-// LeavingOut adds what the snapshot left out, for a Scanner that knows nothing.
-func (h *Held) LeavingOut(skipped *documents.SkippedSet) *Held {
+// LeavingOut adds what the newest snapshots of the workspace left out, for a Scanner that
+// knows nothing.
+func (h *Held) LeavingOut(skipped ...*documents.SkippedSet) *Held {
 	h.leftOut = skipped
 	return h
 }
 
-// leavesOutGit tells whether the snapshot left Git's own out of a directory.
+// leavesOutGit tells whether one of the snapshots left Git's own out of a directory.
 func (h *Held) leavesOutGit(dir string) bool {
-	if h.leftOut == nil {
-		return false
-	}
 	head := treepath.Join(dir, "HEAD")
-	s, ok := h.leftOut.Covers(head)
-	return ok && s.Path == head && s.Reason == documents.ReasonReserved
+	return slices.ContainsFunc(h.leftOut, func(skipped *documents.SkippedSet) bool {
+		s, ok := skipped.Covers(head)
+		return ok && s.Path == head && s.Reason == documents.ReasonReserved
+	})
 }
 
 // Including adds the paths of files that are captured if they are there, whatever rule

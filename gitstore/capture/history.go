@@ -12,9 +12,7 @@ import (
 // files would take commits back. What the user's repository tracks is a fixture, and files.
 func (w *walker) keepsHistory(s *scene, names *beneath.Listing) bool {
 	switch {
-	case s.at.depth == 0:
-		return isGitDirectory(names.Has)
-	case s.at.repo.hasBelow(s.at.path):
+	case s.at.depth == 0, s.at.repo.hasBelow(s.at.path), isFixture(s.repo.tracksIn(s.at.path)):
 		return false
 	case isGitDirectory(names.Has) && w.hadWorkTrees(s.at.path, s.is):
 		return true
@@ -24,10 +22,14 @@ func (w *walker) keepsHistory(s *scene, names *beneath.Listing) bool {
 	})
 }
 
-// mayHaveBegunHistory tells whether changes to files may have made keepsHistory true.
-func mayHaveBegunHistory(at *place, old *node, dirty *dirtyTree) bool {
+// mayHaveBegunHistory tells whether changes to files may have made keepsHistory true, or
+// the workspace a bare repository.
+func (w *walker) mayHaveBegunHistory(at *place, old *node, dirty *dirtyTree) bool {
 	has := func(name string) bool { return old.lookup(name) != nil || dirty.at(name) != nil }
-	return at.depth == 0 && isGitDirectory(has) || histories.Keeps(at.name, has, func() bool {
+	if at.depth == 0 {
+		return isGitDirectory(has) && w.bareRoot(at.repo) != nil
+	}
+	return histories.Keeps(at.name, has, func() bool {
 		return dirty.at("config") != nil || dirty.at("config.worktree") != nil
 	})
 }

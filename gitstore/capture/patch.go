@@ -13,7 +13,7 @@ func (w *walker) patch(at *place, old *node, dirty *dirtyTree) (*node, error) {
 	if err := w.ctx.Err(); err != nil {
 		return nil, err
 	}
-	if dirty.whole || dirty.hasRules() && (at.depth > 0 || !dirty.onlyGit()) || old.leavesOutGit() || mayHaveBegunHistory(at, old, dirty) {
+	if dirty.whole || dirty.hasRules() && (at.depth > 0 || !dirty.onlyGit()) || old.leavesOutGit() || w.mayHaveBegunHistory(at, old, dirty) {
 		return w.reopen(at, old, dirty)
 	}
 	s := &scene{at: at, repo: at.repo, stable: true, device: old.device, own: old.own}

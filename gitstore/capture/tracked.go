@@ -3,6 +3,7 @@ package capture
 import (
 	"strings"
 
+	"github.com/umbra-vcs/umbra/gitstore/treepath"
 	"github.com/umbra-vcs/umbra/gitstore/usergit"
 )
 
@@ -19,4 +20,13 @@ func (r *repository) has(path string) bool {
 
 func (r *repository) hasBelow(dir string) bool {
 	return r != nil && r.tracked.HasBelow(strings.TrimPrefix(dir, r.base))
+}
+
+// tracksIn tells of the names in a directory whether the repository tracks them, or files
+// below them.
+func (r *repository) tracksIn(dir string) func(name string) bool {
+	return func(name string) bool {
+		path := treepath.Join(dir, name)
+		return r.has(path) || r.hasBelow(path)
+	}
 }

@@ -102,7 +102,7 @@ func (w *walker) open(at *place, here directory) (*scene, error) {
 			return nil, &skipError{documents.ReasonSpecial}
 		}
 	}
-	if slices.Contains(w.reserved.known, s.is) {
+	if at.depth > 0 && slices.Contains(w.reserved.known, s.is) { // of the workspace itself list asks
 		if at.git = w.gitPlace(at, s.is); at.git == nil {
 			return nil, &skipError{documents.ReasonReserved}
 		}
@@ -216,6 +216,9 @@ func (w *walker) list(s *scene, old *node, dirty *dirtyTree) (*sheet, error) {
 	}()
 	if err := w.names(s, names, old, dirty); err != nil {
 		return nil, err
+	}
+	if s.at.depth == 0 && isGitDirectory(names.Has) {
+		s.at.git = w.bareRoot(s.at.repo)
 	}
 	if s.at.git == nil && w.keepsHistory(s, names) {
 		if s.at.git = w.gitPlace(s.at, s.is); s.at.git == nil {
