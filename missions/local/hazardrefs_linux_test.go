@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -128,6 +129,45 @@ func TestBareCloneAfterItsWorkTrees(t *testing.T) {
 			}
 			b.healthy()
 		})
+	}
+}
+
+// TestBareCloneSeenByAnotherMission: a mission that begins when Umbra has lost what it knew
+// of the workspace holds none of a bare clone's branches where another one's snapshot, or
+// that of one in the trash, tells what it was.
+func TestBareCloneSeenByAnotherMission(t *testing.T) {
+	t.Parallel()
+	for _, removed := range []bool{false, true} {
+		b := newBench(t)
+		b.write("deep/a", "a")
+		b.git("init", "-q", "--bare", "deep/app.git")
+		b.branchIn("deep/app.git", "main")
+		b.git("-C", "deep/app.git", "worktree", "add", "-q", "w", "main")
+		b.mission("one")
+		b.git("-C", "deep/app.git", "worktree", "remove", "--force", "w")
+		b.snapshot("gone")
+		if removed {
+			if _, err := b.local.Remove(context.Background(), missions.RemoveRequest{Caller: b.caller(), Missions: []string{"one"}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		b = b.again()
+		if err := os.RemoveAll(filepath.Join(b.home, "statcache")); err != nil {
+			t.Fatal(err)
+		}
+		b.mission("two")
+		names := []string{"two"}
+		if !removed {
+			names = append(names, "one")
+		}
+		for _, name := range names {
+			e, err := b.local.Snapshot(context.Background(), missions.SnapshotRequest{Caller: b.caller(), Mission: name, Message: "later"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = b.local.Cat(context.Background(), missions.CatRequest{Caller: b.caller(), Moment: name, Path: "deep/app.git/HEAD"})
+			b.fails("HEAD in "+e.ID, err, missions.KindNotFound)
+		}
 	}
 }
 

@@ -18,22 +18,41 @@ import (
 // that knows nothing of the workspace asks the missions.
 func (ws *WorkspaceCache) heldBefore(m *projects.Mission) *capture.Held {
 	known, withheld := ws.Scanner.Known().Tree(), slices.Clone(m.Withheld)
+	var leftOut []*documents.SkippedSet
 	if known.IsZero() {
-		all, _ := ws.workspaces.ProjectMissions(m.Project)
-		for _, other := range all {
-			if other.ID != m.ID && other.Binding.Identity.FileIdentity == ws.Identity {
-				withheld = append(withheld, other.Withheld...)
-			}
+		here := ws.othersHere(m)
+		for _, other := range here {
+			withheld = append(withheld, other.Withheld...)
 		}
+		leftOut = leftOutOf(append(here, m))
 	}
 	if m.Tip == nil {
-		return capture.NoHeld().Withholding(withheld)
+		return capture.NoHeld().Withholding(withheld).LeavingOut(leftOut...)
 	}
-	held := heldBeside(m.Project.Store, known, m.Tip.Tree).Withholding(withheld)
-	if known.IsZero() {
-		held = held.LeavingOut(RecordedSkipped(m.Project, m.Tip))
+	return heldBeside(m.Project.Store, known, m.Tip.Tree).Withholding(withheld).LeavingOut(leftOut...)
+}
+
+// othersHere are the other missions of a mission's workspace, those in the trash too. What
+// can't be read is for doctor to say.
+func (ws *WorkspaceCache) othersHere(m *projects.Mission) []*projects.Mission {
+	all, _ := ws.workspaces.ProjectMissions(m.Project)
+	removed, _ := ws.workspaces.RemovedMissionsIn(m.Project)
+	return slices.DeleteFunc(append(all, removed...), func(other *projects.Mission) bool {
+		return other.ID == m.ID || other.Binding.Identity.FileIdentity != ws.Identity
+	})
+}
+
+// leftOutOf is what the missions' newest snapshots left out.
+func leftOutOf(list []*projects.Mission) (sets []*documents.SkippedSet) {
+	for _, m := range list {
+		if m.Tip == nil {
+			continue
+		}
+		if skipped := RecordedSkipped(m.Project, m.Tip); skipped != nil {
+			sets = append(sets, skipped)
+		}
 	}
-	return held
+	return sets
 }
 
 // heldBeside are the files and links of a snapshot's tree that another tree lacks.
