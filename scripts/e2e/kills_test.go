@@ -218,7 +218,7 @@ func (l *sideForkLife) tells() {
 		turn := l.p.mission("tui").Turn + 1
 		l.prompts("tui", word+", please [[say "+word+" done]]", turn)
 		l.is("tui", "idle", turn)
-		request, ok := l.asked(word)
+		request, ok := l.p.server.Last(standin.Prompted(word + ", please"))
 		if n := strings.Count(string(request.Body), "| "+found); !ok || n != 1 {
 			l.p.Errorf("with %s the parent's model has been told %d times what the fork has found", word, n)
 		}
@@ -289,17 +289,9 @@ func (l *sideForkLife) asks(word string, has []string, not ...string) {
 	turn := l.p.mission("tui").Turn + 1
 	l.prompts("tui", word+", please [[say "+word+" done]]", turn)
 	l.is("tui", "idle", turn)
-	request, ok := l.asked(word)
+	request, ok := l.p.server.Last(standin.Prompted(word + ", please"))
 	if !ok {
 		l.p.Fatalf("the model was not asked %s", word)
 	}
 	l.p.sees(request, has, not...)
-}
-
-// asked is the newest request with the prompt of a turn, and not one for a title, which quotes
-// it: Codex asks for one with the first prompt of each start.
-func (l *sideForkLife) asked(word string) (standin.Request, bool) {
-	return l.p.server.Last(func(r standin.Request) bool {
-		return standin.Prompted(word+", please")(r) && !strings.HasPrefix(r.Prompt, "Generate a concise, single-line task title")
-	})
 }

@@ -284,9 +284,13 @@ func (s *Server) hold(ctx context.Context, st Step) error {
 // text: not those for a title, which offer no tools.
 func Prompted(text string) func(Request) bool {
 	return func(r Request) bool {
-		return len(r.Tools) > 0 && r.Path != countTokensPath && strings.Contains(r.Prompt, text)
+		return len(r.Tools) > 0 && r.Path != countTokensPath && strings.Contains(r.Prompt, text) && !strings.HasPrefix(r.Prompt, titlePrompt)
 	}
 }
+
+// titlePrompt is what Codex asks for with the first prompt of each start, in a request that
+// quotes it, offers tools and may come after the turn's own.
+const titlePrompt = "Generate a concise, single-line task title"
 
 func writeJSON(w http.ResponseWriter, code int, value any) {
 	data, err := json.Marshal(value)
