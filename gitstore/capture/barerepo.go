@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
+	"github.com/umbra-vcs/umbra/gitstore/disk"
 	"github.com/umbra-vcs/umbra/gitstore/documents"
 	"github.com/umbra-vcs/umbra/gitstore/treepath"
 	"github.com/umbra-vcs/umbra/gitstore/usergit"
@@ -105,7 +106,7 @@ func isFixture(tracks func(string) bool) bool {
 // isBare tells whether a directory is what Git takes for its git directory, if run there.
 func isBare(dir string) bool {
 	repo, err := usergit.At(dir)
-	return err == nil && sameFile(repo.GitDir, dir)
+	return err == nil && disk.IsSameFile(repo.GitDir, dir)
 }
 
 // trackedAround is what the repository around a directory tracks in it.
@@ -129,7 +130,7 @@ func trackedAround(dir string) *repository {
 // hadWorkTrees tells whether a directory was a git directory with work trees in it when it
 // was captured last, by whatever path. Git forgets that with the last of them.
 func (w *walker) hadWorkTrees(path string, is beneath.Identity) bool {
-	return slices.Contains(w.reserved.gits, is) || w.base == nil && w.held != nil && w.held.leavesOutGit(path)
+	return slices.Contains(w.reserved.gits(), is) || w.base == nil && w.held != nil && w.held.leavesOutGit(path)
 }
 
 // gitPlaces are the directories below one of which only what is Git's was left out.
@@ -188,7 +189,7 @@ func workTrees(gitDir string) (list []string) {
 // systems have many spellings of a name.
 func pathInside(dir, path string) (string, bool) {
 	for at := filepath.Dir(path); ; at = filepath.Dir(at) {
-		if sameFile(at, dir) {
+		if disk.IsSameFile(at, dir) {
 			inside, err := filepath.Rel(at, path)
 			return filepath.ToSlash(inside), err == nil
 		}
@@ -196,15 +197,6 @@ func pathInside(dir, path string) (string, bool) {
 			return "", false
 		}
 	}
-}
-
-func sameFile(a, b string) bool {
-	one, err := os.Stat(a)
-	if err != nil {
-		return false
-	}
-	other, err := os.Stat(b)
-	return err == nil && os.SameFile(one, other)
 }
 
 // deepestMoved is how deep below a git directory a work tree is looked for of which Git has
@@ -227,7 +219,7 @@ func findWorkTrees(gitDir string, known bool) (list []string) {
 		if _, err := os.Lstat(filepath.Join(path, gitName)); err != nil {
 			return nil
 		}
-		if repo, err := usergit.At(path); err == nil && repo.Linked && sameFile(repo.CommonDir, gitDir) {
+		if repo, err := usergit.At(path); err == nil && repo.Linked && disk.IsSameFile(repo.CommonDir, gitDir) {
 			list = append(list, filepath.ToSlash(inside))
 		}
 		return fs.SkipDir

@@ -11,15 +11,13 @@ import (
 // keepsHistory tells of a directory with commits to which no .git leads. A restore of its
 // files would take commits back. What the user's repository tracks is a fixture, and files.
 func (w *walker) keepsHistory(s *scene, names *beneath.Listing) bool {
-	switch {
-	case s.at.depth == 0, s.at.repo.hasBelow(s.at.path), isFixture(s.repo.tracksIn(s.at.path)):
+	if s.at.depth == 0 || s.at.repo.hasBelow(s.at.path) {
 		return false
-	case isGitDirectory(names.Has) && w.hadWorkTrees(s.at.path, s.is):
-		return true
 	}
-	return histories.Keeps(s.at.name, names.Has, func() bool {
+	keeps := histories.Keeps(s.at.name, names.Has, func() bool {
 		return usergit.NamesWorkTree(filepath.Join(w.root.Path(), filepath.FromSlash(s.at.path)))
-	})
+	}) || isGitDirectory(names.Has) && w.hadWorkTrees(s.at.path, s.is)
+	return keeps && !isFixture(s.repo.tracksIn(s.at.path))
 }
 
 // mayHaveBegunHistory tells whether changes to files may have made keepsHistory true, or

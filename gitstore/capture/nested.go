@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 
 	"golang.org/x/sys/unix"
 
@@ -232,14 +233,14 @@ func (s *Scanner) reserved(rules *Rules) *reserved {
 	for _, dir := range slices.Concat(rules.gitDirs, s.gitDirs) {
 		list = append(list, beneath.Identity{Device: dir.Device, Inode: dir.Inode})
 	}
-	return &reserved{known: list, gits: s.base.gitPlaces()}
+	return &reserved{known: list, gits: sync.OnceValue(s.base.gitPlaces)}
 }
 
 // reserved are directories that a walk passes over.
 type reserved struct {
 	known []beneath.Identity
-	gits  []beneath.Identity // of which only what is Git's was left out
-	found []usergit.Identity // that it did not know of, and may have been in
+	gits  func() []beneath.Identity // of which only what is Git's was left out; few walks ask
+	found []usergit.Identity        // that it did not know of, and may have been in
 }
 
 // met notes the directories of a nested repository that the walk did not know of.

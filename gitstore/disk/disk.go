@@ -41,6 +41,16 @@ func IsAt(path string, f *os.File) (bool, error) {
 // something that could keep a reader waiting, or never end.
 var ErrNotRegular = errors.New("not a regular file")
 
+// IsSameFile reports whether two paths lead to one file or directory, also through links.
+func IsSameFile(a, b string) bool {
+	one, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	other, err := os.Stat(b)
+	return err == nil && os.SameFile(one, other)
+}
+
 // OpenRegular opens a file for reading without waiting for anybody who writes to
 // it: of what is no regular file, such as a FIFO or a device, the error is
 // ErrNotRegular.

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
+	"github.com/umbra-vcs/umbra/gitstore/disk"
 	"github.com/umbra-vcs/umbra/gitstore/gitdir"
 	"github.com/umbra-vcs/umbra/gitstore/treepath"
 	"github.com/umbra-vcs/umbra/gitstore/usergit"
@@ -226,7 +227,7 @@ func (p *placer) proveStore(ctx context.Context, repo nested) error {
 		if err != nil {
 			return err
 		}
-		if got := strings.TrimSuffix(string(out), "\n"); !sameFile(got, at) {
+		if got := strings.TrimSuffix(string(out), "\n"); !disk.IsSameFile(got, at) {
 			return fmt.Errorf("git in %s works in %s", dir, got)
 		}
 	}
@@ -243,7 +244,7 @@ func (p *placer) proveLinked(n nested) error {
 	if err != nil {
 		return err
 	}
-	if want := p.at(n.commonPath); !sameFile(repo.CommonDir, want) {
+	if want := p.at(n.commonPath); !disk.IsSameFile(repo.CommonDir, want) {
 		return fmt.Errorf("%s belongs to %s", at, repo.CommonDir)
 	}
 	return nil

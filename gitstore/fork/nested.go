@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
+	"github.com/umbra-vcs/umbra/gitstore/disk"
 	"github.com/umbra-vcs/umbra/gitstore/gitdir"
 	"github.com/umbra-vcs/umbra/gitstore/treepath"
 	"github.com/umbra-vcs/umbra/gitstore/usergit"
@@ -71,7 +72,7 @@ func (s *scanner) repository(path string, taken bool) (stay bool, err error) {
 	case repo.GitDir == filepath.Join(repo.TopLevel, ".git") && repo.CommonDir == repo.GitDir:
 	case s.module(repo) != "":
 		n.module = s.module(repo)
-	case repo.CommonDir == repo.GitDir && inside(repo.GitDir, s.root.Path()) && sameFile(repo.TopLevel, joinPath(s.root.Path(), path)):
+	case repo.CommonDir == repo.GitDir && inside(repo.GitDir, s.root.Path()) && disk.IsSameFile(repo.TopLevel, joinPath(s.root.Path(), path)):
 		// The fork has in its place what .git leads to in the source.
 	case repo.Linked && s.below(repo.CommonDir) != "" && filepath.Dir(repo.GitDir) == filepath.Join(repo.CommonDir, "worktrees"):
 		n.common, n.commonPath = repo.CommonDir, s.below(repo.CommonDir)

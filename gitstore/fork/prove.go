@@ -5,10 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
+	"github.com/umbra-vcs/umbra/gitstore/disk"
 	"github.com/umbra-vcs/umbra/gitstore/usergit"
 )
 
@@ -66,16 +66,10 @@ func (g *userGit) worksIn(ctx context.Context, dir, gitDir string) error {
 	}
 	got := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
 	for i, want := range []string{dir, gitDir} {
-		if i >= len(got) || !sameFile(got[i], want) {
+		if i >= len(got) || !disk.IsSameFile(got[i], want) {
 			return fmt.Errorf("git in %s works in %s", dir, bytes.TrimSpace(out))
 		}
 	}
 	_, err = inside.run(ctx, nil, "status", "--porcelain", "--untracked-files=no", "--ignore-submodules=all")
 	return err
-}
-
-func sameFile(a, b string) bool {
-	x, errA := os.Stat(a)
-	y, errB := os.Stat(b)
-	return errA == nil && errB == nil && os.SameFile(x, y)
 }

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/umbra-vcs/umbra/gitstore/disk"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/agents"
 	"github.com/umbra-vcs/umbra/missions/home"
@@ -122,7 +123,7 @@ func (s *Steward) begin(ctx context.Context, c missions.Caller, m *projects.Miss
 func (s *Steward) workingAt(m *projects.Mission, top string) *projects.Mission {
 	list, _ := s.ProjectMissions(m.Project)
 	for _, f := range list {
-		if f.CheckMachine() == nil && f.Remote == "" && f.Binding.Workspace != "" && isSame(f.Binding.Workspace, top) {
+		if f.CheckMachine() == nil && f.Remote == "" && f.Binding.Workspace != "" && disk.IsSameFile(f.Binding.Workspace, top) {
 			return f
 		}
 	}

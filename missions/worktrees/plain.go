@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/umbra-vcs/umbra/gitstore/disk"
 	"github.com/umbra-vcs/umbra/gitstore/git"
 	"github.com/umbra-vcs/umbra/gitstore/usergit"
 	"github.com/umbra-vcs/umbra/missions/projects"
@@ -61,16 +62,7 @@ func (r Repository) isPlain(dir string) bool {
 		return false
 	}
 	repo, err := usergit.Discover(dir)
-	return err == nil && repo.Unread == nil && repo.Linked && repo.CommonDir == r.Common && isSame(repo.TopLevel, dir)
-}
-
-func isSame(a, b string) bool {
-	one, err := os.Stat(a)
-	if err != nil {
-		return false
-	}
-	other, err := os.Stat(b)
-	return err == nil && os.SameFile(one, other)
+	return err == nil && repo.Unread == nil && repo.Linked && repo.CommonDir == r.Common && disk.IsSameFile(repo.TopLevel, dir)
 }
 
 // MakePlain makes the worktree of a name that the client would: in .claude/worktrees, on

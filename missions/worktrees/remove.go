@@ -6,6 +6,7 @@ import (
 	"os"
 	"slices"
 
+	"github.com/umbra-vcs/umbra/gitstore/disk"
 	"github.com/umbra-vcs/umbra/missions"
 )
 
@@ -17,7 +18,7 @@ func (s *Steward) Remove(ctx context.Context, c missions.Caller, a Asked, asker 
 		return nil
 	}
 	list := AllPlaces(s.Home) // a fork that is a copy has a repository of its own
-	i := slices.IndexFunc(list, func(p Place) bool { return isSame(p.Dir, a.Remove) })
+	i := slices.IndexFunc(list, func(p Place) bool { return disk.IsSameFile(p.Dir, a.Remove) })
 	notAsked := missions.Errorf(missions.KindConflict, "remove it yourself", "%s is no worktree that an agent has asked Umbra for", a.Remove)
 	if i < 0 {
 		return notAsked
@@ -36,7 +37,7 @@ func (s *Steward) Remove(ctx context.Context, c missions.Caller, a Asked, asker 
 	if err != nil {
 		return err
 	}
-	if !isSame(topOf(m), a.Remove) { // the mission has gone elsewhere
+	if !disk.IsSameFile(topOf(m), a.Remove) { // the mission has gone elsewhere
 		return notAsked
 	}
 	if err := s.trash.RemoveLeaving(ctx, m, asker); err != nil {

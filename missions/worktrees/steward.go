@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/disk"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/addresses"
 	"github.com/umbra-vcs/umbra/missions/agents"
@@ -91,7 +92,7 @@ func (s *Steward) standing(ctx context.Context, r Repository, name string) (Plac
 		return Place{}, false, nil
 	case err != nil:
 		return Place{}, false, err
-	case m.CheckMachine() != nil || m.IsWorkspaceGone() || !isSame(topOf(m), p.Dir):
+	case m.CheckMachine() != nil || m.IsWorkspaceGone() || !disk.IsSameFile(topOf(m), p.Dir):
 		return Place{}, false, nil
 	case m.Binding.CommonDir == r.Common && !r.leadsHere(p.Dir):
 		return Place{}, false, nil
