@@ -182,7 +182,8 @@ func (d demoRun) typeOn(t *testing.T) {
 		command := regexp.MustCompile(` {2,}.*| *$`).ReplaceAllString(strings.TrimSpace(line), "")
 		if strings.HasSuffix(command, "/leave") {
 			fmt.Fprintf(&script, "[ $(umbra mission ls --json | grep -c '\"can_fork\"') = 3 ]\n")
-			fmt.Fprintf(&script, "for s in %[1]s/umbra-home/projects/*/shadow.git; do git --git-dir=\"$s\" fsck --full; done\ngit -C %[1]s/repository fsck --full\n", d.dir)
+			fmt.Fprintf(&script, "for s in %s/umbra-home/projects/*/shadow.git; do git --git-dir=\"$s\" fsck --full; done\n", d.dir)
+			fmt.Fprintf(&script, "git -C %s/repository fsck --full\n", d.dir)
 		}
 		if command != "" {
 			lines++

@@ -50,7 +50,8 @@ func TestRestOfKilledAgent(t *testing.T) {
 			b.Env.Stdin = nil
 			c := &call.Call{Env: b.Env}
 			_ = c.Do(func(c *call.Call) error { // the agent's end is what it ends with
-				return keepAgent(c, svc, missions.Launch{Argv: []string{"/bin/sh", "-c", script}, Dir: os.TempDir(), Output: filepath.Join(t.TempDir(), "output")}, Variables{}, &timeLimit{})
+				launch := missions.Launch{Argv: []string{"/bin/sh", "-c", script}, Dir: os.TempDir(), Output: filepath.Join(t.TempDir(), "output")}
+				return keepAgent(c, svc, launch, Variables{}, &timeLimit{})
 			})
 			text, err := os.ReadFile(out)
 			if err != nil {

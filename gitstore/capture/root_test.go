@@ -11,7 +11,10 @@ import (
 func TestCheckPlace(t *testing.T) {
 	t.Parallel()
 	base := t.TempDir()
-	for _, dir := range []string{"umbra/trash", "repo/.git", "bare.git/objects", "bare.git/refs", "odd/.git.nosync/objects", "odd/.git.nosync/refs", "hub.git/objects", "hub.git/refs", "hub.git/worktrees/a"} {
+	for _, dir := range []string{
+		"umbra/trash", "repo/.git", "bare.git/objects", "bare.git/refs", "odd/.git.nosync/objects", "odd/.git.nosync/refs",
+		"hub.git/objects", "hub.git/refs", "hub.git/worktrees/a",
+	} {
 		if err := os.MkdirAll(filepath.Join(base, dir), 0o755); err != nil {
 			t.Fatal(err)
 		}

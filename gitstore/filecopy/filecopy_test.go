@@ -24,16 +24,7 @@ func TestCopy(t *testing.T) {
 			clear(want[Whole : 2*Whole]) // a hole, below
 		}
 		writeSparse(t, filepath.Join(dir, "from"), want)
-		root, err := beneath.Open(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer root.Close()
-		d, err := root.OpenDir("")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer d.Close()
+		d := openDir(t, dir)
 		for _, to := range []string{"once", "again"} {
 			from, st, err := d.OpenHandle("from")
 			if err != nil {
@@ -62,6 +53,21 @@ func TestCopy(t *testing.T) {
 	}
 }
 
+func openDir(t *testing.T, path string) *beneath.Dir {
+	t.Helper()
+	root, err := beneath.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = root.Close() })
+	d, err := root.OpenDir("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = d.Close() })
+	return d
+}
+
 // writeSparse writes a file that has no block where there are zeros for a whole buffer.
 func writeSparse(t *testing.T, path string, content []byte) {
 	t.Helper()
@@ -88,16 +94,7 @@ func TestCopyOfAFileThatShrank(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "from"), []byte("short"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	root, err := beneath.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer root.Close()
-	d, err := root.OpenDir("")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer d.Close()
+	d := openDir(t, dir)
 	var c Copier
 	c.noShare.Store(true)
 	for to, size := range map[string]int64{"within a buffer": 100, "beyond": 2 * Whole} {

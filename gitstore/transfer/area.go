@@ -208,8 +208,8 @@ func (a *Area) Fetch(ctx context.Context, r Remote, refs []Ref, whole bool) erro
 	}
 	_, err := git.Run(ctx, git.Command{
 		GitDir: a.dir, Dir: a.dir, User: r.user(), Stdin: strings.NewReader(specs.String()),
-		Config: append(append(uncheckedNames(), boundedMemory()...), "fetch.fsckObjects=true", "fetch.unpackLimit=1", "transfer.unpackLimit=1", "fetch.writeCommitGraph=false",
-			"pack.writeReverseIndex=false", "fetch.recurseSubmodules=no", "fetch.parallel=1", "fetch.bundleURI=", "transfer.bundleURI=false"),
+		Config: append(append(uncheckedNames(), boundedMemory()...),
+			"fetch.fsckObjects=true", "fetch.unpackLimit=1", "transfer.unpackLimit=1", "fetch.writeCommitGraph=false", "pack.writeReverseIndex=false", "fetch.recurseSubmodules=no", "fetch.parallel=1", "fetch.bundleURI=", "transfer.bundleURI=false"),
 		Args: append(args, "--", r.URL),
 	})
 	return r.failed(err)

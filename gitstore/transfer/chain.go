@@ -97,7 +97,9 @@ func (c *Chain) Links(ctx context.Context) (list []gitstore.ID, err error) {
 
 // Copy writes the file of a link.
 func (c *Chain) Copy(ctx context.Context, link gitstore.ID, out io.Writer) error {
-	_, err := git.Run(ctx, git.Command{GitDir: c.dir, Dir: c.dir, Stdout: out, Config: boundedMemory(), Args: []string{"cat-file", "blob", link.String() + ":" + chainFile}})
+	_, err := git.Run(ctx, git.Command{
+		GitDir: c.dir, Dir: c.dir, Stdout: out, Config: boundedMemory(), Args: []string{"cat-file", "blob", link.String() + ":" + chainFile},
+	})
 	return err
 }
 

@@ -114,7 +114,10 @@ func (g *past) readHistory(ctx context.Context, tip gitstore.ID, places map[stri
 func (g *past) present(newest *step, tree gitstore.ID) *step {
 	now := *newest.snapshot.Snapshot
 	now.ID, now.Tree, now.GitHead, now.Trailers.Triggers = gitstore.ID{}, tree, "HEAD", nil
-	return &step{snapshot: projects.NumberedSnapshot{Snapshot: &now}, before: newest, mission: newest.mission, depth: newest.depth + 1, rank: len(g.order) + 1, now: true}
+	return &step{
+		snapshot: projects.NumberedSnapshot{Snapshot: &now}, before: newest,
+		mission: newest.mission, depth: newest.depth + 1, rank: len(g.order) + 1, now: true,
+	}
 }
 
 // madeItself reports whether a mission has written itself what is new of a version. What an

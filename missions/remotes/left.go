@@ -16,9 +16,11 @@ func (c *Carrier) LeftTransfers(p *projects.Project) []missions.Finding {
 	if len(left) == 0 && err == nil {
 		return nil
 	}
-	problem := missions.Problem{Invariant: "I6", Project: p.Name, Message: fmt.Sprintf("what was killed while it sent or brought missions can't be looked for: %v", err)}
+	problem := missions.Problem{Invariant: "I6", Project: p.Name}
 	if err == nil {
 		problem.Message = "a push, fetch, export or import was killed and has left " + left[0]
+	} else {
+		problem.Message = fmt.Sprintf("what was killed while it sent or brought missions can't be looked for: %v", err)
 	}
 	return []missions.Finding{{Problem: problem, Mend: func() error { return c.ClearTransfers(p) }}}
 }
